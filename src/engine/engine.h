@@ -1,0 +1,59 @@
+// The placement engine: where does a gang go, or why can it not start?
+//
+// Pure: no threads, clock, I/O or globals. The same inventory and gang give the
+// same answer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/domain_tree.h"
+#include "engine/inventory.h"
+#include "model/decision.h"
+#include "model/gang.h"
+
+namespace gantree {
+
+class SlotCounts;
+
+// What place() answers. Exactly one of placement and refusal is meaningful.
+struct Outcome {
+  std::optional<Placement> placement;
+  std::vector<int> counts;  // pods placed by pod set; below `count` only where min_count allows
+  Refusal refusal = Refusal::kBusy;
+  std::string message;  // of a refusal: one sentence, with the nearest domains and what each lacks
+};
+
+class Engine {
+ public:
+  explicit Engine(Inventory& inventory);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  TopologyId add_topology(Topology topology);
+  [[nodiscard]] const Topology& topology(TopologyId id) const;
+  [[nodiscard]] std::optional<TopologyId> find_topology(std::string_view name) const;
+  [[nodiscard]] std::size_t topologies() const;
+  // The tree as it is now. Valid until a node comes, goes or moves.
+  [[nodiscard]] const DomainTree& tree(TopologyId id);
+
+  // Finds the best placement; books nothing.
+  [[nodiscard]] Outcome place(const Gang& gang);
+  // Books a placement, or gives it back.
+  void take(const Gang& gang, const Placement& placement);
+  void give(const Gang& gang, const Placement& placement);
+
+  // How many pods of a shape fit into each domain now. Valid until the next
+  // call of a non-const member.
+  [[nodiscard]] const SlotCounts& slots(TopologyId id, const PodShape& shape);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace gantree

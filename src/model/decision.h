@@ -1,0 +1,62 @@
+// What the scheduler decided, and why not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/gang.h"
+
+namespace gantree {
+
+struct HostShare {
+  NodeId node;
+  int count = 0;
+};
+
+// Hosts in rank order: the first `count` ranks on the first host, and so on.
+// One list a pod set.
+struct Placement {
+  std::vector<std::vector<HostShare>> pod_sets;
+};
+
+enum class Refusal : std::uint8_t {
+  kBusy,         // fits once running work ends
+  kTooLarge,     // fits nowhere even when all is empty
+  kSearchLimit,  // not found within the step budget; neither proven
+};
+
+// The closed list of reasons that users see.
+enum class Reason : std::uint8_t {
+  kTopologyBusy,
+  kTopologyTooLarge,
+  kQuotaExceeded,
+  kGangIncomplete,
+  kPreempting,
+  kSearchLimit,
+  kInvalidRequest,
+};
+[[nodiscard]] const char* to_string(Reason reason);
+
+enum class GangState : std::uint8_t { kPlaced, kWaiting, kRejected };
+[[nodiscard]] const char* to_string(GangState state);
+
+struct PodSetDecision {
+  std::string name;
+  int count = 0;           // asked for; where placed: the number placed
+  std::string flavor;      // "" where there is none
+  TopologyId topology;     // of the assignment; meaningful where placed
+  std::vector<HostShare> hosts;  // in rank order; empty unless placed
+};
+
+struct Decision {
+  GangKey key;
+  std::string dialect;
+  GangState state = GangState::kWaiting;
+  Reason reason = Reason::kTopologyBusy;  // unless placed
+  std::string message;                    // unless placed
+  std::vector<PodSetDecision> pod_sets;
+};
+
+}  // namespace gantree
