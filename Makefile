@@ -1,0 +1,68 @@
+# The front door. Every target installs what it needs first; see scripts/install-dependencies.
+
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 600
+DEMO ?= build/demo
+
+export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
+need = @scripts/install-dependencies
+configure = cmake --preset $(1) $(2) >/dev/null
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test bench lint format fuzz asan tsan clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Tests stay configured once `make test` has asked for them, so that going to and fro rebuilds nothing.
+build: ## the release binary, at bin/gantree
+	$(need) build
+	@$(call configure,release,$(if $(wildcard build/release/CMakeCache.txt),,-DGANTREE_TESTS=OFF))
+	@cmake --build --preset release --target gantree
+	@install -D build/release/apps/gantree/gantree bin/gantree
+
+demo: build ## plan a dozen jobs on 512 GPU hosts and draw where they go
+	@examples/demo $(DEMO)
+
+test: ## build and run every test
+	$(need) build test
+	@$(call configure,release,-DGANTREE_TESTS=ON)
+	@cmake --build --preset release
+	@install -D build/release/apps/gantree/gantree bin/gantree
+	@scripts/run-tests build/release
+
+bench: ## measure, on clusters of up to 100,000 nodes
+	$(need) build bench
+	@$(call configure,bench)
+	@cmake --build --preset bench
+	@scripts/run-benchmarks build/bench
+
+lint: ## formatting, clang-tidy, and the rules of the house
+	$(need) build test lint
+	@$(call configure,release,-DGANTREE_TESTS=ON)
+	@scripts/lint build/release
+
+format: ## rewrite the sources as .clang-format says
+	$(need) lint
+	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i
+
+fuzz: ## fuzz every parser, FUZZ_SECONDS (600) each
+	$(need) build fuzz
+	@$(call configure,fuzz)
+	@cmake --build --preset fuzz
+	@scripts/run-fuzzers build/fuzz $(FUZZ_SECONDS)
+
+asan: ## every test under the address and undefined-behaviour sanitizers
+	$(need) build test
+	@$(call configure,asan)
+	@cmake --build --preset asan
+	@scripts/run-tests build/asan
+
+tsan: ## every test under the thread sanitizer
+	$(need) build test
+	@$(call configure,tsan)
+	@cmake --build --preset tsan
+	@scripts/run-tests build/tsan
+
+clean: ## remove all that was built
+	rm -rf build bin
