@@ -13,11 +13,17 @@ namespace gantree::json {
 inline constexpr int kMaxDepth = 128;
 
 // Reads all documents of one file; `file` is only for messages. Empty documents
-// are left out. Fails with "file:line: what is wrong" on malformed text,
-// duplicate keys, nesting deeper than kMaxDepth, invalid UTF-8, and on YAML
-// aliases that would expand without bound. Scalars follow YAML 1.2 core
-// schema as Kubernetes reads it: only null/~, true/false, and numbers are
-// not strings; quoted scalars are always strings.
+// are left out. Documents are YAML, separated by "---", or JSON, which may also
+// follow each other without a separator.
+//
+// Fails with "file:line: what is wrong" on malformed text, invalid UTF-8, NUL
+// bytes, duplicate keys, nesting deeper than kMaxDepth, merge keys (<<), tags
+// other than the core ones, and YAML aliases that would expand without bound.
+//
+// Unquoted YAML scalars are read as Kubernetes reads them: null and ~ are null;
+// true, yes, on, y and their opposites are booleans, whose text() is then
+// "true" or "false"; numbers keep their text as written; all else is a string.
+// Quoted scalars are always strings. Keys are always the text as written.
 [[nodiscard]] Result<std::vector<Document>> read_documents(const std::string& file, std::string bytes);
 
 }  // namespace gantree::json

@@ -27,7 +27,9 @@ Kind Value::kind() const {
   return data_->kind;
 }
 
-int Value::line() const { return present() ? data_->line : 0; }
+int Value::line() const {
+  return present() ? data_->line : 0;
+}
 
 std::string_view Value::text() const {
   GANTREE_CHECK(kind() == Kind::kString || kind() == Kind::kNumber || kind() == Kind::kBool);

@@ -42,6 +42,9 @@ class Value {
   // The member of that name; absent where there is none or this is no object.
   [[nodiscard]] Value operator[](std::string_view key) const;
 
+  // The identity of the value within its document; null where absent.
+  [[nodiscard]] const NodeData* data() const { return data_; }
+
  private:
   const NodeData* data_ = nullptr;
 };
@@ -49,7 +52,7 @@ class Value {
 struct NodeData {
   Kind kind = Kind::kNull;
   std::int32_t line = 0;
-  std::uint32_t size = 0;        // characters, items or members
+  std::uint32_t size = 0;         // characters, items or members
   const void* content = nullptr;  // char, NodeData or MemberData
 };
 

@@ -1,0 +1,240 @@
+#include "json/read_yaml.h"
+
+#include <fmt/format.h>
+#include <yaml.h>
+
+#include <unordered_map>
+
+#include "base/check.h"
+#include "json/scalar.h"
+
+namespace gantree::json {
+namespace {
+
+constexpr std::string_view kTagPrefix = "tag:yaml.org,2002:";
+
+std::string_view view(const yaml_char_t* text) {
+  return text == nullptr ? std::string_view{} : std::string_view(reinterpret_cast<const char*>(text));
+}
+
+class Event {
+ public:
+  Event() = default;
+  ~Event() { yaml_event_delete(&event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  bool next(yaml_parser_t& parser) {
+    yaml_event_delete(&event_);
+    return yaml_parser_parse(&parser, &event_) == 1;
+  }
+  const yaml_event_t* operator->() const { return &event_; }
+
+ private:
+  yaml_event_t event_{};
+};
+
+class YamlReader {
+ public:
+  YamlReader(std::string_view text, int line, Builder& builder, Storage& storage)
+      : first_line_(line), builder_(builder), storage_(storage) {
+    GANTREE_CHECK(yaml_parser_initialize(&parser_) == 1);
+    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  }
+  ~YamlReader() { yaml_parser_delete(&parser_); }
+  YamlReader(const YamlReader&) = delete;
+  YamlReader& operator=(const YamlReader&) = delete;
+
+  bool read(std::vector<NodeData>& roots) {
+    for (;;) {
+      if (!event_.next(parser_)) {
+        return syntax_error();
+      }
+      switch (event_->type) {
+        case YAML_STREAM_END_EVENT:
+          return true;
+        case YAML_DOCUMENT_START_EVENT:
+          builder_.start();
+          anchors_.clear();
+          break;
+        case YAML_DOCUMENT_END_EVENT:
+          roots.push_back(builder_.last().node);
+          break;
+        default:
+          if (!take()) {
+            return false;
+          }
+      }
+    }
+  }
+
+ private:
+  struct Anchored {
+    Built built;
+    bool complete = false;
+  };
+
+  bool take() {
+    switch (event_->type) {
+      case YAML_ALIAS_EVENT:
+        return alias();
+      case YAML_SCALAR_EVENT:
+        return scalar();
+      case YAML_SEQUENCE_START_EVENT:
+        return begin(Kind::kArray, view(event_->data.sequence_start.tag), view(event_->data.sequence_start.anchor));
+      case YAML_MAPPING_START_EVENT:
+        return begin(Kind::kObject, view(event_->data.mapping_start.tag), view(event_->data.mapping_start.anchor));
+      case YAML_SEQUENCE_END_EVENT:
+      case YAML_MAPPING_END_EVENT:
+        return end();
+      default:
+        return true;
+    }
+  }
+
+  bool begin(Kind kind, std::string_view tag, std::string_view anchor) {
+    const int line = line_of(event_->start_mark);
+    if (builder_.awaits_key()) {
+      return builder_.fail_at(line, fmt::format("a key must be a scalar, not {}", to_string(kind)));
+    }
+    const std::string_view expected = kind == Kind::kArray ? "seq" : "map";
+    if (!tag.empty() && tag != "!" && tag != fmt::format("{}{}", kTagPrefix, expected)) {
+      return unsupported_tag(tag, line);
+    }
+    open_anchors_.emplace_back(anchor);
+    if (!anchor.empty()) {
+      anchors_[std::string(anchor)] = {};
+    }
+    return builder_.begin(kind, line);
+  }
+
+  bool end() {
+    if (!builder_.end()) {
+      return false;
+    }
+    const std::string anchor = std::move(open_anchors_.back());
+    open_anchors_.pop_back();
+    if (!anchor.empty()) {
+      anchors_[anchor] = {.built = builder_.last(), .complete = true};
+    }
+    return true;
+  }
+
+  bool alias() {
+    const std::string name(view(event_->data.alias.anchor));
+    const int line = line_of(event_->start_mark);
+    const auto found = anchors_.find(name);
+    if (found == anchors_.end()) {
+      return builder_.fail_at(line, fmt::format("alias *{} refers to no anchor before it", name));
+    }
+    if (!found->second.complete) {
+      return builder_.fail_at(line, fmt::format("alias *{} refers to a value that contains it", name));
+    }
+    const Built& built = found->second.built;
+    if (!builder_.awaits_key()) {
+      return builder_.add(built, line);
+    }
+    const Kind kind = built.node.kind;
+    if (kind == Kind::kArray || kind == Kind::kObject) {
+      return builder_.fail_at(line, fmt::format("a key must be a scalar, not {}", to_string(kind)));
+    }
+    return builder_.key({static_cast<const char*>(built.node.content), built.node.size}, line);
+  }
+
+  bool scalar() {
+    const auto& data = event_->data.scalar;
+    const int line = line_of(event_->start_mark);
+    const std::string_view text(reinterpret_cast<const char*>(data.value), data.length);
+    const bool plain = data.style == YAML_PLAIN_SCALAR_STYLE;
+    if (builder_.awaits_key()) {
+      if (plain && text == "<<") {
+        return builder_.fail_at(line, "merge keys (<<) are not supported");
+      }
+      remember(view(data.anchor), make_scalar(Kind::kString, storage_.keep(text), line));
+      return builder_.key(storage_.keep(text), line);
+    }
+    Kind kind = plain ? kind_of_plain(text) : Kind::kString;
+    if (const std::string_view tag = view(data.tag); !tag.empty() && !apply_tag(tag, text, line, kind)) {
+      return false;
+    }
+    NodeData node;
+    switch (kind) {
+      case Kind::kNull:
+        node = make_scalar(kind, {}, line);
+        break;
+      case Kind::kBool:
+        node = make_scalar(kind, boolean_of_plain(text) ? "true" : "false", line);
+        break;
+      default:
+        node = make_scalar(kind, storage_.keep(text), line);
+    }
+    remember(view(data.anchor), node);
+    return builder_.add(node);
+  }
+
+  void remember(std::string_view anchor, const NodeData& node) {
+    if (!anchor.empty()) {
+      anchors_[std::string(anchor)] = {.built = {.node = node}, .complete = true};
+    }
+  }
+
+  // An explicit tag overrides what the text alone would be.
+  bool apply_tag(std::string_view tag, std::string_view text, int line, Kind& kind) {
+    if (tag == "!") {
+      kind = Kind::kString;
+      return true;
+    }
+    if (!tag.starts_with(kTagPrefix)) {
+      return unsupported_tag(tag, line);
+    }
+    const std::string_view name = tag.substr(kTagPrefix.size());
+    if (name == "str") {
+      kind = Kind::kString;
+      return true;
+    }
+    const Kind meant = kind_of_plain(text);
+    const Kind wanted = name == "int" || name == "float" ? Kind::kNumber : name == "bool" ? Kind::kBool : Kind::kNull;
+    if (wanted == Kind::kNull && name != "null") {
+      return unsupported_tag(tag, line);
+    }
+    if (meant != wanted) {
+      return builder_.fail_at(line, fmt::format("\"{}\" does not fit its tag !!{}", text, name));
+    }
+    kind = wanted;
+    return true;
+  }
+
+  bool unsupported_tag(std::string_view tag, int line) {
+    const bool core = tag.starts_with(kTagPrefix);
+    return builder_.fail_at(line, fmt::format("the tag {}{} is not supported", core ? "!!" : "",
+                                              core ? tag.substr(kTagPrefix.size()) : tag));
+  }
+
+  bool syntax_error() {
+    GANTREE_CHECK(parser_.error != YAML_MEMORY_ERROR);
+    const std::string_view problem = parser_.problem == nullptr ? "malformed YAML" : parser_.problem;
+    if (parser_.error == YAML_READER_ERROR) {
+      return builder_.fail_at(line_of(parser_.mark), problem);
+    }
+    return builder_.fail_at(line_of(parser_.problem_mark), problem);
+  }
+
+  [[nodiscard]] int line_of(const yaml_mark_t& mark) const { return first_line_ + static_cast<int>(mark.line); }
+
+  yaml_parser_t parser_{};
+  Event event_;
+  int first_line_;
+  Builder& builder_;
+  Storage& storage_;
+  std::unordered_map<std::string, Anchored> anchors_;
+  std::vector<std::string> open_anchors_;
+};
+
+}  // namespace
+
+bool read_yaml(std::string_view text, int line, Builder& builder, Storage& storage, std::vector<NodeData>& roots) {
+  return YamlReader(text, line, builder, storage).read(roots);
+}
+
+}  // namespace gantree::json

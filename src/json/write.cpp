@@ -1,0 +1,117 @@
+#include "json/write.h"
+
+#include <fmt/format.h>
+
+#include "json/utf8.h"
+
+namespace gantree::json {
+namespace {
+
+void append_string(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    switch (c) {
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+          out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        } else {
+          out += c;
+        }
+    }
+  }
+  out += '"';
+}
+
+class JsonWriter {
+ public:
+  JsonWriter(std::string& out, bool pretty) : out_(out), pretty_(pretty) {}
+
+  void write(const Out& value) {
+    std::visit([this](const auto& content) { write_content(content); }, value.content());
+  }
+
+ private:
+  void write_content(std::monostate) { out_ += "null"; }
+  void write_content(bool value) { out_ += value ? "true" : "false"; }
+  void write_content(std::int64_t value) { out_ += fmt::format("{}", value); }
+  void write_content(const std::string& value) { append_string(out_, as_utf8(value)); }
+
+  void write_content(const Out::Array& items) {
+    write_all('[', ']', items, [this](const Out& item) { write(item); });
+  }
+  void write_content(const Out::Object& members) {
+    write_all('{', '}', members, [this](const Out::Object::value_type& member) {
+      append_string(out_, as_utf8(member.first));
+      out_ += pretty_ ? ": " : ":";
+      write(member.second);
+    });
+  }
+
+  template <class Children, class Each>
+  void write_all(char open, char close, const Children& children, Each each) {
+    out_ += open;
+    ++depth_;
+    bool first = true;
+    for (const auto& child : children) {
+      if (!first) {
+        out_ += ',';
+      }
+      first = false;
+      new_line();
+      each(child);
+    }
+    --depth_;
+    if (!children.empty()) {
+      new_line();
+    }
+    out_ += close;
+  }
+
+  void new_line() {
+    if (pretty_) {
+      out_ += '\n';
+      out_.append(depth_ * 2, ' ');
+    }
+  }
+
+  std::string& out_;
+  bool pretty_;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace
+
+Out& Out::add(std::string_view key, Out value) {
+  GANTREE_CHECK(std::holds_alternative<Object>(value_));
+  std::get<Object>(value_).emplace_back(std::string(key), std::move(value));
+  return *this;
+}
+
+Out& Out::push(Out value) {
+  GANTREE_CHECK(std::holds_alternative<Array>(value_));
+  std::get<Array>(value_).push_back(std::move(value));
+  return *this;
+}
+
+std::string Out::to_json(bool pretty) const {
+  std::string out;
+  JsonWriter(out, pretty).write(*this);
+  return out;
+}
+
+}  // namespace gantree::json
