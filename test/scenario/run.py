@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Plans every scenario and compares the answer with the golden one beside it.
+
+  run.py GANTREE_BINARY [NAME...] [--update]
+
+NAME.yaml holds manifests, and in its first comment why the answer must be what it is. NAME.golden.json holds what must come out:
+
+  gang        "namespace/name": state, and the reason where it is not placed
+  podSets     by name: the domains with their pods, as "value/value/...": count
+  message     fragments that the message of a gang must contain (optional)
+  distance    tree edges between the two outermost hosts of the gang (optional, for topologies that end at the host)
+
+Besides, for every gang: placed pods add up to the pod set's count, and consecutive ranks stay in one domain, level by level. --update
+rewrites the golden answers from the program's: only after a change of their form, and read the difference.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+
+
+def summary(gang):
+    """A gang of the program's answer in the golden form."""
+    short = {"state": gang["state"]}
+    if gang["state"] != "Placed":
+        return {**short, "reason": gang["reason"]}
+    short["podSets"] = {pod_set["name"]: {"/".join(domain["values"]): domain["count"] for domain in placed_domains(pod_set)}
+                        for pod_set in gang["podSets"]}
+    return short
+
+
+def placed_domains(pod_set):
+    return pod_set["topologyAssignment"]["domains"]
+
+
+def distance(gang):
+    """Tree edges between the outermost hosts: up to the lowest common domain and down again."""
+    paths = [domain["values"] for pod_set in gang["podSets"] for domain in placed_domains(pod_set)]
+    common = 0
+    while common < len(paths[0]) and len({path[common] for path in paths}) == 1:
+        common += 1
+    return 2 * (len(paths[0]) - common)
+
+
+def broken_ranks(pod_set):
+    """The levels at which the ranks leave a domain and come back to it."""
+    paths = [domain["values"] for domain in placed_domains(pod_set)]
+    for depth in range(1, len(paths[0]) + 1):
+        prefixes = [tuple(path[:depth]) for path in paths]
+        changes = sum(1 for before, after in zip(prefixes, prefixes[1:]) if before != after)
+        if changes != len(set(prefixes)) - 1:
+            yield pod_set["topologyAssignment"]["levels"][depth - 1]
+
+
+def complaints(golden, answer):
+    gangs = {f"{gang['namespace']}/{gang['name']}": gang for gang in answer["gangs"]}
+    for name in sorted(golden.keys() | gangs.keys()):
+        if name not in gangs or name not in golden:
+            yield f"{name} is not in the {'answer' if name in golden else 'golden answer'}"
+            continue
+        gang, wanted = gangs[name], dict(golden[name])
+        fragments, span = wanted.pop("message", []), wanted.pop("distance", None)
+        if summary(gang) != wanted:
+            yield f"{name}:\n    wanted {json.dumps(wanted)}\n    got    {json.dumps(summary(gang))} {gang.get('message', '')}"
+            continue
+        yield from (f"{name}: \"{text}\" is not in the message: {gang.get('message')}" for text in fragments if text not in gang.get("message", ""))
+        if gang["state"] != "Placed":
+            if not gang.get("message"):
+                yield f"{name}: no message"
+            continue
+        if span is not None and distance(gang) != span:
+            yield f"{name}: distance {distance(gang)}, wanted {span}"
+        for pod_set in gang["podSets"]:
+            placed = sum(domain["count"] for domain in placed_domains(pod_set))
+            if placed != pod_set["count"]:
+                yield f"{name}: {placed} of {pod_set['count']} pods of {pod_set['name']} are placed"
+            yield from (f"{name}: the ranks of {pod_set['name']} come back to a domain of {level}" for level in broken_ranks(pod_set))
+    if answer["evictions"]:
+        yield f"evictions: {answer['evictions']}"
+
+
+def run(binary, scenario, update):
+    done = subprocess.run([binary, "plan", "-f", scenario, "-o", "json"], capture_output=True, text=True, timeout=60)
+    if done.returncode not in (0, 2):
+        return [f"exit {done.returncode}: {done.stderr.strip()}"]
+    answer = json.loads(done.stdout)
+    file = scenario.with_suffix(".golden.json")
+    golden = json.loads(file.read_text()) if file.exists() else {}
+    if update:
+        fresh = {f"{gang['namespace']}/{gang['name']}": summary(gang) for gang in answer["gangs"]}
+        kept = {name: {key: old[key] for key in ("message", "distance") if key in old} for name, old in golden.items()}
+        file.write_text(json.dumps({name: {**gang, **kept.get(name, {})} for name, gang in fresh.items()}, indent=2) + "\n")
+        return []
+    bad = list(complaints(golden, answer))
+    waits = any(gang["state"] != "Placed" for gang in golden.values())
+    if done.returncode != (2 if waits else 0):
+        bad.append(f"exit {done.returncode}")
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--update", action="store_true")
+    arguments = parser.parse_args()
+    scenarios = [path for path in sorted(FOLDER.glob("*.yaml")) if not arguments.names or path.stem in arguments.names]
+    failed = 0
+    for scenario in scenarios:
+        bad = run(arguments.binary, scenario, arguments.update)
+        failed += bool(bad)
+        for complaint in bad:
+            print(f"{scenario.stem}: {complaint}")
+    print(f"{len(scenarios) - failed} passed, {failed} failed")
+    sys.exit(1 if failed or not scenarios else 0)
+
+
+main()
