@@ -57,7 +57,7 @@ class DomainTree {
 
   // Label values from the top, one a topology level at most.
   [[nodiscard]] std::vector<std::string> path(Domain domain) const;
-  [[nodiscard]] const std::string& name(Domain domain) const;  // the last of them; a host's node name
+  [[nodiscard]] const std::string& name(Domain domain) const;  // the last of them; of an added host, the node name
 
   [[nodiscard]] std::uint64_t structure() const { return structure_; }
 

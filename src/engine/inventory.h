@@ -32,6 +32,9 @@ class Inventory {
   // stays counted.
   NodeId upsert(Node node);
   void remove(NodeId id);
+  // The id of a name that may not be known yet; not alive until its upsert, but
+  // pods can be booked on it.
+  NodeId reserve(std::string_view name);
   [[nodiscard]] std::optional<NodeId> find(std::string_view name) const;
 
   // Ids run from 0 to size(); removed ones are not alive.
@@ -68,7 +71,7 @@ class Inventory {
   ResourceNames resources_;
   std::vector<Node> nodes_;
   std::vector<bool> alive_;
-  std::unordered_map<std::string_view, NodeId> by_name_;
+  std::unordered_map<StringId, NodeId> by_name_;
   std::vector<std::vector<std::int64_t>> allocatable_;  // [resource][node]
   std::vector<std::vector<std::int64_t>> free_;         // [resource][node]
   std::uint64_t structure_ = 0;

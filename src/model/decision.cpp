@@ -1,0 +1,37 @@
+#include "model/decision.h"
+
+namespace gantree {
+
+const char* to_string(Reason reason) {
+  switch (reason) {
+    case Reason::kTopologyBusy:
+      return "TopologyBusy";
+    case Reason::kTopologyTooLarge:
+      return "TopologyTooLarge";
+    case Reason::kQuotaExceeded:
+      return "QuotaExceeded";
+    case Reason::kGangIncomplete:
+      return "GangIncomplete";
+    case Reason::kPreempting:
+      return "Preempting";
+    case Reason::kSearchLimit:
+      return "SearchLimit";
+    case Reason::kInvalidRequest:
+      return "InvalidRequest";
+  }
+  return "?";
+}
+
+const char* to_string(GangState state) {
+  switch (state) {
+    case GangState::kPlaced:
+      return "Placed";
+    case GangState::kWaiting:
+      return "Waiting";
+    case GangState::kRejected:
+      return "Rejected";
+  }
+  return "?";
+}
+
+}  // namespace gantree

@@ -1,0 +1,31 @@
+#include "state/cluster.h"
+
+#include <utility>
+
+namespace gantree {
+
+void Cluster::upsert_node(Node node) { inventory_.upsert(std::move(node)); }
+
+void Cluster::remove_node(std::string_view name) {
+  if (const auto id = inventory_.find(name)) {
+    inventory_.remove(*id);
+  }
+}
+
+void Cluster::upsert_pod(BoundPod pod) {
+  remove_pod(pod.key);
+  inventory_.take(inventory_.reserve(pod.node), pod.requests, 1);
+  std::string key = pod.key;
+  pods_.emplace(std::move(key), std::move(pod));
+}
+
+void Cluster::remove_pod(std::string_view key) {
+  const auto it = pods_.find(std::string(key));
+  if (it == pods_.end()) {
+    return;
+  }
+  inventory_.give(inventory_.reserve(it->second.node), it->second.requests, 1);
+  pods_.erase(it);
+}
+
+}  // namespace gantree
