@@ -9,8 +9,8 @@
 
 namespace gantree {
 
-enum class Unit : std::uint8_t { kOne, kMilli };      // what the integer counts
-enum class Round : std::uint8_t { kUp, kDown };       // for what is finer than the unit
+enum class Unit : std::uint8_t { kOne, kMilli };  // what the integer counts
+enum class Round : std::uint8_t { kUp, kDown };   // for what is finer than the unit
 
 // "1500m" in kMilli is 1500, in kOne it is 2 (kUp) or 1 (kDown). Fails with a
 // sentence on bad syntax and on values outside the signed 64-bit range;

@@ -184,6 +184,8 @@ std::vector<std::string> DomainTree::path(Domain domain) const {
   return values;
 }
 
-const std::string& DomainTree::name(Domain domain) const { return levels_[to(domain.level)].name[domain.index]; }
+const std::string& DomainTree::name(Domain domain) const {
+  return levels_[to(domain.level)].name[domain.index];
+}
 
 }  // namespace gantree

@@ -79,9 +79,13 @@ void Inventory::take(NodeId id, const Amounts& request, std::int64_t count) {
   note(id);
 }
 
-void Inventory::give(NodeId id, const Amounts& request, std::int64_t count) { take(id, request, -count); }
+void Inventory::give(NodeId id, const Amounts& request, std::int64_t count) {
+  take(id, request, -count);
+}
 
-std::int64_t Inventory::room(NodeId id, const Amounts& request) const { return room_in(free_, id, request); }
+std::int64_t Inventory::room(NodeId id, const Amounts& request) const {
+  return room_in(free_, id, request);
+}
 
 std::int64_t Inventory::room_when_empty(NodeId id, const Amounts& request) const {
   return room_in(allocatable_, id, request);

@@ -30,11 +30,11 @@ enum class Packing : std::uint8_t {
 // topology's list; every pod counts, also those of nested groups.
 struct Constraint {
   std::optional<TopologyId> topology;  // whose levels these are; none: that of the parent
-  std::optional<int> required;   // all in one domain of this level
-  std::optional<int> preferred;  // the same, but climb and then spread rather than wait
-  std::vector<Slice> slices;     // coarse to fine, each size divides the one before
-  std::optional<int> exclusive;  // alone in a domain of this level among gangs of the same kind
-  std::optional<int> balance;    // with kBalanced: the level whose domains share equally
+  std::optional<int> required;         // all in one domain of this level
+  std::optional<int> preferred;        // the same, but climb and then spread rather than wait
+  std::vector<Slice> slices;           // coarse to fine, each size divides the one before
+  std::optional<int> exclusive;        // alone in a domain of this level among gangs of the same kind
+  std::optional<int> balance;          // with kBalanced: the level whose domains share equally
   Packing packing = Packing::kTightest;
 };
 

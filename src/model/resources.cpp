@@ -28,7 +28,9 @@ ResourceNames::ResourceNames() {
   names_.intern("pods");
 }
 
-ResourceId ResourceNames::intern(std::string_view name) { return ResourceId{names_.intern(name).value}; }
+ResourceId ResourceNames::intern(std::string_view name) {
+  return ResourceId{names_.intern(name).value};
+}
 
 std::optional<ResourceId> ResourceNames::find(std::string_view name) const {
   const auto id = names_.find(name);
@@ -54,7 +56,9 @@ void Amounts::set(ResourceId id, std::int64_t amount) {
   }
 }
 
-void Amounts::add(ResourceId id, std::int64_t amount) { set(id, saturating_add(get(id), amount)); }
+void Amounts::add(ResourceId id, std::int64_t amount) {
+  set(id, saturating_add(get(id), amount));
+}
 
 void Amounts::add(const Amounts& other) {
   for (const auto& [id, amount] : other.entries_) {

@@ -9,13 +9,16 @@ namespace gantree {
 
 namespace {
 
-bool alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool alphanumeric(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
 
 bool is_name_part(std::string_view name) {
   if (name.empty() || name.size() > 63 || !alphanumeric(name.front()) || !alphanumeric(name.back())) {
     return false;
   }
-  return std::all_of(name.begin(), name.end(), [](char c) { return alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 bool is_dns_label(std::string_view part) {
@@ -60,8 +63,8 @@ bool is_label_key(std::string_view key) {
 Result<> validate(const Topology& topology) {
   const auto& levels = topology.levels;
   if (levels.empty() || levels.size() > kMaxLevels) {
-    return invalid(fmt::format("topology \"{}\" has {} levels; 1 to {} are allowed", topology.name, levels.size(),
-                               kMaxLevels));
+    return invalid(
+        fmt::format("topology \"{}\" has {} levels; 1 to {} are allowed", topology.name, levels.size(), kMaxLevels));
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
     if (!is_label_key(levels[i])) {

@@ -4,7 +4,9 @@
 
 namespace gantree {
 
-void Cluster::upsert_node(Node node) { inventory_.upsert(std::move(node)); }
+void Cluster::upsert_node(Node node) {
+  inventory_.upsert(std::move(node));
+}
 
 void Cluster::remove_node(std::string_view name) {
   if (const auto id = inventory_.find(name)) {

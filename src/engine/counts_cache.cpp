@@ -1,0 +1,30 @@
+#include "engine/counts_cache.h"
+
+#include <algorithm>
+
+namespace gantree {
+
+SlotCounts& CountsCache::get(TopologyId topology, const DomainTree& tree, const PodShape& shape,
+                             const std::vector<Slice>& slices, Fill fill) {
+  Entry& entry = entries_[Key{topology, fill, slices, shape}];
+  if (entry.counts == nullptr) {
+    entry.counts = std::make_unique<SlotCounts>(inventory_, tree, shape, slices, fill);
+  }
+  entry.used = ++clock_;
+  entry.counts->refresh();
+  return *entry.counts;
+}
+
+void CountsCache::trim() {
+  while (entries_.size() > kKept) {
+    const auto oldest = std::min_element(entries_.begin(), entries_.end(),
+                                         [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
+    entries_.erase(oldest);
+  }
+}
+
+void CountsCache::drop(TopologyId topology) {
+  std::erase_if(entries_, [&](const auto& entry) { return std::get<TopologyId>(entry.first) == topology; });
+}
+
+}  // namespace gantree

@@ -1,0 +1,196 @@
+#include "engine/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace gantree {
+
+namespace {
+
+constexpr std::size_t kNearest = 3;
+
+// "cloud.provider.com/topology-rack" is a rack to people.
+std::string noun(const std::string& label) {
+  std::string word = label.substr(label.rfind('/') + 1);
+  if (word == "hostname") {
+    return "host";
+  }
+  for (const char* prefix : {"topology-", "topology."}) {
+    if (word.starts_with(prefix)) {
+      word.erase(0, std::string_view(prefix).size());
+    }
+  }
+  return word;
+}
+
+std::string joined(const std::vector<std::string>& values, const char* separator) {
+  std::string out;
+  for (const std::string& value : values) {
+    out += (out.empty() ? "" : separator) + value;
+  }
+  return out;
+}
+
+const char* word(Ineligible reason) {
+  switch (reason) {
+    case Ineligible::kNotReady:
+      return "not ready";
+    case Ineligible::kCordoned:
+      return "cordoned";
+    case Ineligible::kTainted:
+      return "tainted";
+    case Ineligible::kSelector:
+      return "not matching the node selector";
+    case Ineligible::kAffinity:
+      return "not matching the node affinity";
+    case Ineligible::kNo:
+      break;
+  }
+  return "";
+}
+
+// The resource of which the host has least for one more pod.
+std::string scarcest(const SearchContext& context, const SlotCounts& counts, std::uint32_t host) {
+  const NodeId node = counts.tree().node(host);
+  std::optional<std::pair<double, ResourceId>> worst;
+  for (const auto& [resource, amount] : counts.shape().requests.entries()) {
+    const std::int64_t have = counts.fill() == Fill::kNow ? context.inventory.free(node, resource)
+                                                          : context.inventory.allocatable(node, resource);
+    const double share = static_cast<double>(have) / static_cast<double>(amount);
+    if (share < 1 && (!worst || share < worst->first)) {
+      worst = {share, resource};
+    }
+  }
+  return worst ? std::string(context.inventory.resources().name(worst->second)) : "";
+}
+
+// "2 hosts short of nvidia.com/gpu, 1 tainted".
+std::string lacks(const SearchContext& context, const SlotCounts& counts, Domain domain) {
+  const Range hosts = counts.tree().hosts(domain);
+  std::map<std::string, int> reasons;
+  for (std::uint32_t host = hosts.begin; host < hosts.end; ++host) {
+    if (counts.ineligible(host) != Ineligible::kNo) {
+      ++reasons[word(counts.ineligible(host))];
+    } else if (counts.slots(host) == 0) {
+      const std::string resource = scarcest(context, counts, host);
+      ++reasons[resource.empty() ? "too small for a whole slice" : "short of " + resource];
+    }
+  }
+  std::vector<std::pair<int, std::string>> order;
+  for (const auto& [reason, count] : reasons) {
+    order.emplace_back(-count, reason);
+  }
+  std::sort(order.begin(), order.end());
+  std::string out;
+  for (const auto& [negative, reason] : order) {
+    const int count = -negative;
+    out += out.empty() ? fmt::format("{} {} {}", count, count == 1 ? "host" : "hosts", reason)
+                       : fmt::format(", {} {}", count, reason);
+  }
+  return out;
+}
+
+std::string offer(const SearchContext& context, const SlotCounts& counts, Domain domain, int need) {
+  const std::string path = domain.level < 0 ? "all domains together" : joined(counts.tree().path(domain), "/");
+  std::string text = fmt::format("{} offers {} of {}", path, std::min(need, counts.capacity(domain)), need);
+  if (const std::string reasons = lacks(context, counts, domain); !reasons.empty()) {
+    text += ": " + reasons;
+  }
+  return text;
+}
+
+std::string nearest(const SearchContext& context, const SlotCounts& counts, int level, int need) {
+  std::vector<Domain> order;
+  for (std::uint32_t d = 0; d < counts.tree().size(level); ++d) {
+    order.push_back({level, d});
+  }
+  const auto roomier = [&](const Domain& a, const Domain& b) {
+    return std::tuple(-counts.capacity(a), a.index) < std::tuple(-counts.capacity(b), b.index);
+  };
+  const std::size_t shown = std::min(kNearest, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(), roomier);
+  std::string out;
+  for (std::size_t i = 0; i < shown; ++i) {
+    out += (out.empty() ? "" : "; ") + offer(context, counts, order[i], need);
+  }
+  return out;
+}
+
+// A leaf and the level at which it must fit.
+struct Ask {
+  std::size_t part = 0;
+  int required = -1;
+};
+
+void collect(const PlanNode& node, int required, std::vector<Ask>& out) {
+  required = std::max(required, node.required);
+  if (node.leaf()) {
+    out.push_back({node.part, required});
+  }
+  for (const PlanNode& child : node.children) {
+    collect(child, required, out);
+  }
+}
+
+bool fits_alone(const SlotCounts& counts, const Ask& ask, int need) {
+  if (ask.required < 0) {
+    return counts.capacity(kWholeTree) >= need;
+  }
+  const auto capacities = counts.capacities(ask.required);
+  return std::any_of(capacities.begin(), capacities.end(), [&](int capacity) { return capacity >= need; });
+}
+
+std::string pods_of(const Part& part, const Gang& gang) {
+  const PodSet& pod_set = *pod_sets(gang.root)[part.pod_set];
+  std::string text = fmt::format("{} {} of pod set \"{}\"", part.count, part.count == 1 ? "pod" : "pods", pod_set.name);
+  if (!part.slices.empty()) {
+    text += fmt::format(" in slices of {}", part.slices.front().size);
+  }
+  return text;
+}
+
+std::string level_name(const DomainTree& tree, const Topology& topology, int level) {
+  return level < tree.topology_levels() ? noun(topology.levels[static_cast<std::size_t>(level)]) : "host";
+}
+
+}  // namespace
+
+std::string explain_refusal(const SearchContext& context, const Gang& gang, const GangPlan& plan,
+                            const Topology& topology, Refusal refusal) {
+  const Fill fill = refusal == Refusal::kTooLarge ? Fill::kEmpty : Fill::kNow;
+  const char* when = refusal == Refusal::kTooLarge ? "even when empty" : "now";
+  std::vector<Ask> asks;
+  collect(plan.root, -1, asks);
+  const auto alone = std::find_if(asks.begin(), asks.end(), [&](const Ask& ask) {
+    return !fits_alone(context.counts(plan.parts[ask.part], fill), ask, plan.parts[ask.part].count);
+  });
+  const Ask ask = alone != asks.end() ? *alone : asks.front();
+  const Part& part = plan.parts[ask.part];
+  const SlotCounts& counts = context.counts(part, fill);
+  const DomainTree& tree = counts.tree();
+  if (tree.size(0) == 0) {
+    return fmt::format("topology \"{}\" has no nodes: none carries all its labels ({})", topology.name,
+                       joined(topology.levels, ", "));
+  }
+  std::string text;
+  if (refusal == Refusal::kSearchLimit) {
+    text = "no placement was found within the search limit, and none is ruled out";
+  } else if (alone == asks.end()) {
+    text = fmt::format("each pod set fits by itself, but not all of them together {}", when);
+  } else if (ask.required < 0) {
+    text = fmt::format("{} do not fit {}", pods_of(part, gang), when);
+  } else {
+    text = fmt::format("no {} can hold all {} {}", level_name(tree, topology, ask.required), pods_of(part, gang), when);
+  }
+  const int level = std::max(0, ask.required);
+  if (ask.required < 0 && alone != asks.end()) {
+    text += fmt::format("; {} of {} fit", std::min(part.count, counts.capacity(kWholeTree)), part.count);
+  }
+  return text + "; nearest: " + level_name(tree, topology, level) + " " + nearest(context, counts, level, part.count);
+}
+
+}  // namespace gantree

@@ -1,0 +1,171 @@
+#include "engine/fill.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "base/check.h"
+
+namespace gantree {
+
+namespace {
+
+// Takes hosts of one size below a domain, fullest domains first.
+void take_size(const SlotCounts& counts, const Scope& scope, Domain domain, int size_bit, int& left, Shares& out) {
+  const DomainTree& tree = counts.tree();
+  if (domain.level == tree.host_level()) {
+    const int share = std::min(left, counts.slots(domain.index));
+    out.push_back({domain.index, share});
+    left -= share;
+    return;
+  }
+  const Range range = tree.children(domain);
+  std::vector<std::pair<int, std::uint32_t>> order;
+  for (std::uint32_t c = range.begin; c < range.end; ++c) {
+    const Domain child{domain.level + 1, c};
+    if ((counts.sizes(child) >> size_bit & 1) != 0 && scope.allows(tree, child)) {
+      order.emplace_back(counts.capacity(child), c);
+    }
+  }
+  // A heap yields the fullest children one by one: mostly few are needed.
+  std::make_heap(order.begin(), order.end(), std::greater<>());
+  while (!order.empty() && left > 0) {
+    std::pop_heap(order.begin(), order.end(), std::greater<>());
+    take_size(counts, scope, {domain.level + 1, order.back().second}, size_bit, left, out);
+    order.pop_back();
+  }
+}
+
+// The domain of the required level (or the scope itself) with the most room.
+std::optional<Domain> roomiest(const SlotCounts& counts, const Scope& scope, int pods) {
+  const DomainTree& tree = counts.tree();
+  const int level = std::max(scope.required, scope.within.level);
+  std::optional<Domain> best;
+  const Range range = tree.below(scope.within, level);
+  for (std::uint32_t d = range.begin; d < range.end; ++d) {
+    const Domain domain{level, d};
+    if (counts.capacity(domain) >= pods && scope.allows(tree, domain) &&
+        (!best || counts.capacity(domain) > counts.capacity(*best))) {
+      best = domain;
+    }
+  }
+  return best;
+}
+
+// Splits pods over capacities so that the smallest share is as large as
+// possible, in pieces of `unit`; remainders go to the roomiest, then first.
+std::vector<int> even_shares(const std::vector<int>& capacity, int pods, int unit) {
+  std::vector<std::size_t> order(capacity.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return capacity[a] < capacity[b]; });
+  std::vector<int> share(capacity.size(), 0);
+  int left = pods;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto rest = static_cast<int>(order.size() - i);
+    const int fair = left / unit / rest * unit;
+    share[order[i]] = std::min(capacity[order[i]], fair);
+    left -= share[order[i]];
+  }
+  for (std::size_t i = order.size(); i-- > 0 && left > 0;) {
+    const int more = std::min({unit, left, capacity[order[i]] - share[order[i]]});
+    share[order[i]] += more;
+    left -= more;
+  }
+  GANTREE_CHECK(left == 0);
+  return share;
+}
+
+void spread(const SlotCounts& counts, Domain domain, int pods, Shares& out) {
+  const DomainTree& tree = counts.tree();
+  if (domain.level == tree.host_level()) {
+    out.push_back({domain.index, pods});
+    return;
+  }
+  const Range range = tree.children(domain);
+  std::vector<int> capacity;
+  for (std::uint32_t c = range.begin; c < range.end; ++c) {
+    capacity.push_back(counts.capacity({domain.level + 1, c}));
+  }
+  const std::vector<int> share = even_shares(capacity, pods, counts.unit(domain.level + 1));
+  for (std::size_t i = 0; i < share.size(); ++i) {
+    if (share[i] > 0) {
+      spread(counts, {domain.level + 1, range.begin + static_cast<std::uint32_t>(i)}, share[i], out);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Shares> fill_tightest(const SlotCounts& counts, const Scope& scope, int pods) {
+  if (counts.capacity(scope.within) < pods) {
+    return std::nullopt;
+  }
+  Shares shares;
+  int left = pods;
+  const std::uint64_t sizes = counts.sizes(scope.within);
+  for (int bit = 1; bit < 64 && left > 0; ++bit) {
+    if ((sizes >> bit & 1) != 0) {
+      take_size(counts, scope, scope.within, bit, left, shares);
+    }
+  }
+  if (left > 0) {
+    return std::nullopt;  // exclusive domains of others hold the rest
+  }
+  std::sort(shares.begin(), shares.end());
+  return shares;
+}
+
+std::optional<Shares> fill_evenly(const SlotCounts& counts, const Scope& scope, int pods) {
+  const auto domain = roomiest(counts, scope, pods);
+  if (!domain) {
+    return std::nullopt;
+  }
+  Shares shares;
+  spread(counts, *domain, pods, shares);
+  return shares;
+}
+
+std::optional<Shares> fill_balanced(const SlotCounts& counts, const Scope& scope, int level, int pods, Budget& budget) {
+  const DomainTree& tree = counts.tree();
+  // The usual packing says how few domains of the level are possible, and
+  // above which domain.
+  const auto packed = pack(counts, scope, pods, budget);
+  if (!packed) {
+    return std::nullopt;
+  }
+  int above = std::min(level - 1, tree.host_level());
+  while (above >= 0 && tree.ancestor(tree.host_level(), packed->front().host, above) !=
+                           tree.ancestor(tree.host_level(), packed->back().host, above)) {
+    --above;
+  }
+  const Domain top =
+      above < 0 ? kWholeTree : Domain{above, tree.ancestor(tree.host_level(), packed->front().host, above)};
+  if (top.level < scope.within.level) {
+    return packed;
+  }
+  const int fewest = domains_used(tree, level - 1, *packed).front();
+  std::vector<std::pair<int, std::uint32_t>> order;
+  const Range range = tree.below(top, level);
+  for (std::uint32_t d = range.begin; d < range.end; ++d) {
+    if (counts.capacity({level, d}) > 0 && scope.allows(tree, {level, d})) {
+      order.emplace_back(-counts.capacity({level, d}), d);
+    }
+  }
+  std::sort(order.begin(), order.end());
+  order.resize(std::min(order.size(), static_cast<std::size_t>(fewest)));
+  std::vector<int> capacity;
+  for (const auto& [negative, d] : order) {
+    capacity.push_back(-negative);
+  }
+  const std::vector<int> share = even_shares(capacity, pods, counts.unit(level));
+  Shares shares;
+  for (std::size_t i = 0; i < share.size(); ++i) {
+    if (share[i] > 0) {
+      pack_greedily(counts, {level, order[i].second}, share[i], shares);
+    }
+  }
+  std::sort(shares.begin(), shares.end());
+  return shares;
+}
+
+}  // namespace gantree

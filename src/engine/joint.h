@@ -1,0 +1,57 @@
+// Placing pods of several shapes together, exactly.
+//
+// For every domain a table says, for each combination "so many pods of each
+// part", whether it fits there and with how few domains. Tables are combined
+// from the hosts up. The answer is the optimum, or a proof that there is none,
+// or that the budget was too small for either.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/budget.h"
+#include "engine/pack.h"
+
+namespace gantree {
+
+// Pods of one shape; slices are those of the counts.
+struct JointPart {
+  const SlotCounts* counts = nullptr;
+  int count = 0;
+};
+
+// In a domain of that level there are all pods of these parts, or none.
+struct JointRule {
+  int level = 0;
+  std::vector<std::size_t> parts;
+  // Also alone there: not in an occupied domain, and with no other rule's
+  // parts of the same exclusive level.
+  bool exclusive = false;
+  const std::vector<bool>* occupied = nullptr;
+};
+
+// Parts that want to be close together: their domains are counted as one.
+// Units of depth 0 are compared first, then those of depth 1, and so on.
+struct JointUnit {
+  std::vector<std::size_t> parts;
+  int depth = 0;
+};
+
+struct JointProblem {
+  const Inventory* inventory = nullptr;
+  Domain within = kWholeTree;
+  std::vector<JointPart> parts;  // all of one tree and one Fill
+  std::vector<JointRule> rules;
+  std::vector<JointUnit> units;
+};
+
+enum class JointVerdict : std::uint8_t { kFound, kNone, kGaveUp };
+
+struct JointAnswer {
+  JointVerdict verdict = JointVerdict::kNone;
+  std::vector<Shares> shares;  // by part, where found
+};
+
+[[nodiscard]] JointAnswer place_jointly(const JointProblem& problem, Budget& budget);
+
+}  // namespace gantree

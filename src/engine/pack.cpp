@@ -1,0 +1,233 @@
+#include "engine/pack.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "base/check.h"
+#include "engine/knapsack.h"
+
+namespace gantree {
+
+namespace {
+
+// How many children a domain needs for the pods. Requires that it holds them.
+int children_needed(const SlotCounts& counts, Domain domain, int pods) {
+  const auto best = counts.best(domain);
+  return static_cast<int>(std::lower_bound(best.begin(), best.end(), pods) - best.begin()) + 1;
+}
+
+bool holds(const SlotCounts& counts, const Scope& scope, Domain domain, int pods) {
+  return counts.capacity(domain) >= pods && scope.allows(counts.tree(), domain);
+}
+
+std::int64_t total_score(const SlotCounts& counts, const Shares& shares) {
+  return std::accumulate(shares.begin(), shares.end(), std::int64_t{0}, [&](std::int64_t sum, const HostPods& share) {
+    return sum + std::int64_t{share.count} * counts.score(share.host);
+  });
+}
+
+// The tightest single host. Racks whose largest host is too small are skipped.
+std::optional<Shares> pack_one_host(const SlotCounts& counts, const Scope& scope, int pods) {
+  const DomainTree& tree = counts.tree();
+  const int hosts = tree.host_level();
+  std::optional<std::tuple<int, int, std::uint32_t>> best;  // (-score, slots, position)
+  const auto scan = [&](Range range) {
+    for (std::uint32_t host = range.begin; host < range.end; ++host) {
+      const int slots = counts.slots(host);
+      if (slots >= pods && scope.allows(tree, {hosts, host})) {
+        const std::tuple candidate{-counts.score(host), slots, host};
+        if (!best || candidate < *best) {
+          best = candidate;
+        }
+      }
+    }
+    // Nothing later can beat an exact fit: ties end on the name.
+    return best && std::get<1>(*best) == pods && !counts.has_scores();
+  };
+  if (scope.within.level >= hosts - 1) {
+    scan(tree.hosts(scope.within));
+  } else {
+    const Range parents = tree.below(scope.within, hosts - 1);
+    for (std::uint32_t p = parents.begin; p < parents.end; ++p) {
+      if (counts.best({hosts - 1, p}).front() >= pods && scan(tree.hosts({hosts - 1, p}))) {
+        break;
+      }
+    }
+  }
+  return best ? std::optional(Shares{{std::get<2>(*best), pods}}) : std::nullopt;
+}
+
+// The domains of a level that hold the pods in the fewest children.
+std::vector<Domain> fewest_children(const SlotCounts& counts, const Scope& scope, int level, int pods) {
+  const Range range = counts.tree().below(scope.within, level);
+  const auto capacities = counts.capacities(level);
+  int fewest = std::numeric_limits<int>::max();
+  std::vector<Domain> found;
+  for (std::uint32_t d = range.begin; d < range.end; ++d) {
+    if (capacities[d] < pods || !scope.allows(counts.tree(), {level, d})) {
+      continue;
+    }
+    const auto best = counts.best({level, d});
+    const auto as_good =
+        static_cast<std::size_t>(fewest) <= best.size() ? best[static_cast<std::size_t>(fewest) - 1] : best.back();
+    if (as_good < pods) {
+      continue;
+    }
+    const int needed = children_needed(counts, {level, d}, pods);
+    if (needed < fewest) {
+      fewest = needed;
+      found.clear();
+    }
+    found.push_back({level, d});
+  }
+  return found;
+}
+
+void sort_tightest(const SlotCounts& counts, std::vector<Domain>& domains) {
+  std::sort(domains.begin(), domains.end(), [&](const Domain& a, const Domain& b) {
+    return std::tuple(counts.capacity(a), a.index) < std::tuple(counts.capacity(b), b.index);
+  });
+}
+
+// Among domains that need equally many children: the fewest of every level
+// below, then preferences, then the tightest, then the name.
+Shares pack_best_of(const SlotCounts& counts, std::vector<Domain> domains, int pods, Budget& budget) {
+  const int hosts = counts.tree().host_level();
+  const int level = domains.front().level;
+  if (level + 1 >= hosts && !counts.has_scores()) {
+    const auto tightest = std::min_element(domains.begin(), domains.end(), [&](const Domain& a, const Domain& b) {
+      return counts.capacity(a) < counts.capacity(b);
+    });
+    Shares shares;
+    pack_greedily(counts, *tightest, pods, shares);
+    return shares;
+  }
+  sort_tightest(counts, domains);
+  std::optional<Shares> best;
+  std::vector<int> best_used;
+  std::int64_t best_score = 0;
+  for (const Domain& domain : domains) {
+    if (best && budget.exhausted()) {
+      break;
+    }
+    Shares shares = pack_exactly(counts, domain, pods, best ? &best_used : nullptr, budget);
+    if (shares.empty()) {
+      continue;  // proven no better
+    }
+    std::vector<int> used = domains_used(counts.tree(), level, shares);
+    const std::int64_t score = counts.has_scores() ? total_score(counts, shares) : 0;
+    if (!best || used < best_used || (used == best_used && score > best_score)) {
+      best = std::move(shares);
+      best_used = std::move(used);
+      best_score = score;
+    }
+  }
+  return std::move(*best);
+}
+
+}  // namespace
+
+std::optional<Shares> pack(const SlotCounts& counts, const Scope& scope, int pods, Budget& budget) {
+  GANTREE_CHECK(pods > 0 && pods % counts.unit(-1) == 0);
+  const DomainTree& tree = counts.tree();
+  if (tree.size(tree.host_level()) == 0 || counts.capacity(scope.within) < pods) {
+    return std::nullopt;
+  }
+  const int lowest_allowed = std::max(scope.required, scope.within.level + 1);
+  for (int level = tree.host_level(); level >= lowest_allowed; --level) {
+    if (level == tree.host_level()) {
+      if (auto shares = pack_one_host(counts, scope, pods)) {
+        return shares;
+      }
+      continue;
+    }
+    if (auto domains = fewest_children(counts, scope, level, pods); !domains.empty()) {
+      return pack_best_of(counts, std::move(domains), pods, budget);
+    }
+  }
+  if (scope.within.level < scope.required || !holds(counts, scope, scope.within, pods)) {
+    return std::nullopt;
+  }
+  return pack_best_of(counts, {scope.within}, pods, budget);
+}
+
+std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods, std::size_t most) {
+  std::vector<Domain> found;
+  const Range range = counts.tree().below(scope.within, level);
+  for (std::uint32_t d = range.begin; d < range.end; ++d) {
+    if (holds(counts, scope, {level, d}, pods)) {
+      found.push_back({level, d});
+    }
+  }
+  sort_tightest(counts, found);
+  found.resize(std::min(found.size(), most));
+  return found;
+}
+
+void pack_greedily(const SlotCounts& counts, Domain domain, int pods, Shares& out) {
+  if (domain.level == counts.tree().host_level()) {
+    out.push_back({domain.index, pods});
+    return;
+  }
+  const int k = children_needed(counts, domain, pods);
+  for (const auto& [child, share] : choose_children(counts, domain, k, pods)) {
+    pack_greedily(counts, {domain.level + 1, child}, share, out);
+  }
+}
+
+std::vector<std::pair<std::uint32_t, int>> choose_children(const SlotCounts& counts, Domain domain, int k, int pods) {
+  const Range range = counts.tree().children(domain);
+  const bool hosts = domain.level + 1 == counts.tree().host_level();
+  std::vector<std::uint32_t> order;  // smallest first
+  for (std::uint32_t c = range.begin; c < range.end; ++c) {
+    if (counts.capacity({domain.level + 1, c}) > 0) {
+      order.push_back(c);
+    }
+  }
+  const auto capacity = [&](std::uint32_t c) { return counts.capacity({domain.level + 1, c}); };
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(capacity(a), hosts ? -counts.score(a) : 0, a) <
+           std::tuple(capacity(b), hosts ? -counts.score(b) : 0, b);
+  });
+  // Take a child as soon as it, with the largest of the rest, holds what is
+  // left. `tail` is the sum of the largest children still to be taken.
+  const auto best = counts.best(domain);
+  std::vector<std::pair<std::uint32_t, int>> chosen;
+  int left = pods;
+  std::size_t next = 0;
+  for (int wanted = k; wanted > 0 && left > 0; --wanted) {
+    const int tail = wanted > 1 ? best[static_cast<std::size_t>(wanted) - 2] : 0;
+    while (capacity(order[next]) + tail < left) {
+      ++next;
+      GANTREE_CHECK(next < order.size());
+    }
+    // Children from `next` on are untouched, so the largest of them are the
+    // largest of all; where only these remain, take them as they come.
+    const int share = std::min(left, capacity(order[next]));
+    chosen.emplace_back(order[next], share);
+    left -= share;
+    ++next;
+  }
+  GANTREE_CHECK(left == 0);
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+std::vector<int> domains_used(const DomainTree& tree, int below_level, const Shares& shares) {
+  std::vector<int> used;
+  for (int level = below_level + 1; level <= tree.host_level(); ++level) {
+    int count = 0;
+    std::uint32_t last = DomainTree::kNowhere;
+    for (const HostPods& share : shares) {
+      const std::uint32_t domain = tree.ancestor(tree.host_level(), share.host, level);
+      count += domain != last ? 1 : 0;
+      last = domain;
+    }
+    used.push_back(count);
+  }
+  return used;
+}
+
+}  // namespace gantree

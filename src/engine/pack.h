@@ -1,0 +1,61 @@
+// Placing identical pods: fewest domains per level, from the top down to hosts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "engine/budget.h"
+#include "engine/slot_counts.h"
+
+namespace gantree {
+
+// So many pods on the host at that position of the tree.
+struct HostPods {
+  std::uint32_t host = 0;
+  int count = 0;
+  friend auto operator<=>(const HostPods&, const HostPods&) = default;
+};
+using Shares = std::vector<HostPods>;  // by host position, each host once
+
+// Where pods may go.
+struct Scope {
+  Domain within = kWholeTree;
+  int required = -1;  // all in one domain of this level or a lower one; -1: anywhere within
+  // Domains of level `exclusive` that are taken by others; nullptr: none.
+  int exclusive = -1;
+  const std::vector<bool>* occupied = nullptr;
+
+  // Whether a domain lies in none of the occupied ones.
+  [[nodiscard]] bool allows(const DomainTree& tree, Domain domain) const {
+    return occupied == nullptr || domain.level < exclusive ||
+           !(*occupied)[tree.ancestor(domain.level, domain.index, exclusive)];
+  }
+};
+
+// The best placement of `pods` identical pods, or nullopt where there is none:
+// that answer is always exact. Which placement is best is exact within the
+// budget and close to it beyond. Requires pods > 0, and pods a multiple of
+// counts.unit(-1).
+[[nodiscard]] std::optional<Shares> pack(const SlotCounts& counts, const Scope& scope, int pods, Budget& budget);
+
+// The domains of one level that hold all the pods, best first; at most `most`.
+[[nodiscard]] std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods,
+                                          std::size_t most);
+
+// Fewest children first, level by level, without looking ahead: always
+// succeeds where the domain holds the pods.
+void pack_greedily(const SlotCounts& counts, Domain domain, int pods, Shares& out);
+
+// Chooses `k` of the given capacities that together hold `pods`, small ones
+// where possible, so that large holes stay whole. Returns (position, pods).
+// Requires that the k largest hold them. `prefer` breaks ties between equal
+// capacities, larger first.
+[[nodiscard]] std::vector<std::pair<std::uint32_t, int>> choose_children(const SlotCounts& counts, Domain domain, int k,
+                                                                         int pods);
+
+// Domains used per level below a domain, topmost first.
+[[nodiscard]] std::vector<int> domains_used(const DomainTree& tree, int below_level, const Shares& shares);
+
+}  // namespace gantree

@@ -1,0 +1,414 @@
+#include "engine/search.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "base/check.h"
+#include "engine/fill.h"
+
+namespace gantree {
+
+namespace {
+
+constexpr std::int64_t kSearchSteps = 4'000'000;
+constexpr std::int64_t kPackSteps = 256 * 1024;  // to improve on a greedy placement
+constexpr std::int64_t kPackStepsPerPod = 256;
+constexpr std::size_t kMaxTries = 64;  // candidate domains of one level that are tried
+
+class Search {
+ public:
+  Search(const SearchContext& context, const GangPlan& plan, Fill fill)
+      : context_(context), plan_(plan), fill_(fill), budget_(kSearchSteps), shares_(plan.parts.size()) {
+    note_free_filling(plan.root, true);
+  }
+
+  SearchAnswer run();
+
+ private:
+  struct Pending {
+    const PlanNode* node = nullptr;
+    Domain within = kWholeTree;
+  };
+
+  SlotCounts& counts(std::size_t part) { return context_.counts(plan_.parts[part], fill_); }
+  [[nodiscard]] std::vector<std::size_t> parts_of(const PlanNode& node) const {
+    std::vector<std::size_t> parts;
+    collect_parts(node, parts);
+    return parts;
+  }
+  void note_free_filling(const PlanNode& node, bool free);
+  Scope scope_of(std::size_t part, Domain within, int required, int exclusive);
+  std::optional<Shares> place_part(std::size_t part, const Scope& scope);
+  void take(std::size_t part, const Shares& shares);
+  void give(std::size_t part);
+  SearchAnswer found() { return {Verdict::kFound, std::move(shares_)}; }
+
+  [[nodiscard]] std::optional<SearchAnswer> single();
+  [[nodiscard]] bool hopeless(const PlanNode& node, int required);
+  [[nodiscard]] bool joinable(const std::vector<std::size_t>& parts) const;
+  void add_rules(const PlanNode& node, const std::vector<std::size_t>& parts, JointProblem& problem);
+  JointAnswer jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts);
+  bool place_all(const JointAnswer& answer, const std::vector<std::size_t>& parts);
+  bool closest_then_tightest(const std::vector<std::size_t>& close, const std::vector<std::size_t>& rest);
+
+  bool step(std::vector<Pending> pending);
+  bool step_leaf(const PlanNode& node, Domain within, const std::vector<Pending>& rest);
+  bool step_group(const PlanNode& node, Domain within, const std::vector<Pending>& rest);
+  bool try_group_in(const PlanNode& node, Domain domain, const std::vector<Pending>& rest);
+  std::vector<Domain> candidates(const PlanNode& node, Domain within, int level);
+  void expand(const PlanNode& node, Domain within, std::vector<Pending>& pending) const;
+
+  const SearchContext& context_;
+  const GangPlan& plan_;
+  Fill fill_;
+  Budget budget_;
+  std::vector<Shares> shares_;
+  std::vector<bool> free_filling_ = std::vector<bool>(plan_.parts.size());
+  bool complete_ = true;  // step() has left nothing untried
+};
+
+// Parts for which nothing asks for closeness fill the tightest holes.
+void Search::note_free_filling(const PlanNode& node, bool free) {
+  free = free && !node.unit && node.required < 0;
+  if (node.leaf()) {
+    free_filling_[node.part] = free && plan_.parts[node.part].packing == Packing::kTightest;
+  }
+  for (const PlanNode& child : node.children) {
+    note_free_filling(child, free);
+  }
+}
+
+Scope Search::scope_of(std::size_t part, Domain within, int required, int exclusive) {
+  Scope scope{within, required, exclusive, nullptr};
+  if (exclusive >= 0) {
+    scope.occupied = context_.occupied(plan_.parts[part].topology, exclusive);
+  }
+  return scope;
+}
+
+std::optional<Shares> Search::place_part(std::size_t part, const Scope& scope) {
+  const Part& what = plan_.parts[part];
+  SlotCounts& slots = counts(part);
+  Budget effort(kPackSteps + kPackStepsPerPod * what.count);
+  switch (what.packing) {
+    case Packing::kSpread:
+      return fill_evenly(slots, scope, what.count);
+    case Packing::kBalanced:
+      return fill_balanced(slots, scope, what.balance, what.count, effort);
+    case Packing::kTightest:
+      if (what.slices.empty() && scope.required < 0) {
+        return fill_tightest(slots, scope, what.count);
+      }
+      break;
+    case Packing::kPack:
+      break;
+  }
+  return pack(slots, scope, what.count, effort);
+}
+
+void Search::take(std::size_t part, const Shares& shares) {
+  const DomainTree& tree = counts(part).tree();
+  for (const HostPods& share : shares) {
+    context_.inventory.take(tree.node(share.host), plan_.parts[part].shape->requests, share.count);
+  }
+  shares_[part] = shares;
+}
+
+void Search::give(std::size_t part) {
+  const DomainTree& tree = counts(part).tree();
+  for (const HostPods& share : shares_[part]) {
+    context_.inventory.give(tree.node(share.host), plan_.parts[part].shape->requests, share.count);
+  }
+  shares_[part].clear();
+}
+
+// One part only: no search is needed, and the answer is exact.
+std::optional<SearchAnswer> Search::single() {
+  const PlanNode* node = &plan_.root;
+  int required = -1;
+  int exclusive = -1;
+  while (true) {
+    required = std::max(required, node->required);
+    exclusive = std::max(exclusive, node->exclusive);
+    if (node->leaf()) {
+      break;
+    }
+    if (node->children.size() > 1) {
+      return std::nullopt;
+    }
+    node = &node->children.front();
+  }
+  auto shares = place_part(node->part, scope_of(node->part, kWholeTree, required, exclusive));
+  if (!shares) {
+    return SearchAnswer{Verdict::kNone, {}};
+  }
+  shares_[node->part] = std::move(*shares);
+  return found();
+}
+
+// Whether some part fits into no domain even by itself.
+bool Search::hopeless(const PlanNode& node, int required) {
+  required = std::max(required, node.required);
+  if (!node.leaf()) {
+    return std::any_of(node.children.begin(), node.children.end(),
+                       [&](const PlanNode& child) { return hopeless(child, required); });
+  }
+  const int need = plan_.parts[node.part].count;
+  const SlotCounts& slots = counts(node.part);
+  if (required < 0) {
+    return slots.capacity(kWholeTree) < need;
+  }
+  const auto capacities = slots.capacities(required);
+  return std::none_of(capacities.begin(), capacities.end(), [&](int capacity) { return capacity >= need; });
+}
+
+// One tree, and nothing that asks for even shares.
+bool Search::joinable(const std::vector<std::size_t>& parts) const {
+  return std::all_of(parts.begin(), parts.end(), [&](std::size_t p) {
+    const Part& part = plan_.parts[p];
+    return part.topology == plan_.parts[parts.front()].topology &&
+           (part.packing == Packing::kPack || part.packing == Packing::kTightest);
+  });
+}
+
+void Search::add_rules(const PlanNode& node, const std::vector<std::size_t>& parts, JointProblem& problem) {
+  std::vector<std::size_t> below;
+  for (const std::size_t part : parts_of(node)) {
+    const auto it = std::find(parts.begin(), parts.end(), part);
+    if (it != parts.end()) {
+      below.push_back(static_cast<std::size_t>(it - parts.begin()));
+    }
+  }
+  if (below.empty()) {
+    return;
+  }
+  if (node.required >= 0) {
+    problem.rules.push_back({node.required, below, false, nullptr});
+  }
+  if (node.exclusive >= 0) {
+    const TopologyId topology = plan_.parts[parts.front()].topology;
+    problem.rules.push_back({node.exclusive, below, true, context_.occupied(topology, node.exclusive)});
+  }
+  if (node.unit) {
+    problem.units.push_back({below, node.depth});
+  }
+  for (const PlanNode& child : node.children) {
+    add_rules(child, parts, problem);
+  }
+}
+
+JointAnswer Search::jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts) {
+  JointProblem problem;
+  problem.inventory = &context_.inventory;
+  problem.within = within;
+  for (const std::size_t part : parts) {
+    problem.parts.push_back({&counts(part), plan_.parts[part].count});
+  }
+  add_rules(node, parts, problem);
+  return place_jointly(problem, budget_);
+}
+
+bool Search::place_all(const JointAnswer& answer, const std::vector<std::size_t>& parts) {
+  if (answer.verdict != JointVerdict::kFound) {
+    return false;
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    take(parts[i], answer.shares[i]);
+  }
+  return true;
+}
+
+// The parts that want closeness all at once, then the others into the
+// tightest holes that are left.
+bool Search::closest_then_tightest(const std::vector<std::size_t>& close, const std::vector<std::size_t>& rest) {
+  if (!close.empty() && !place_all(jointly(plan_.root, kWholeTree, close), close)) {
+    return false;
+  }
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    auto shares = place_part(rest[i], scope_of(rest[i], kWholeTree, -1, -1));
+    if (!shares) {
+      for (std::size_t j = i; j-- > 0;) {
+        give(rest[j]);
+      }
+      for (std::size_t j = close.size(); j-- > 0;) {
+        give(close[j]);
+      }
+      return false;
+    }
+    take(rest[i], *shares);
+  }
+  return true;
+}
+
+SearchAnswer Search::run() {
+  if (auto answer = single()) {
+    return std::move(*answer);
+  }
+  if (hopeless(plan_.root, -1)) {
+    return {Verdict::kNone, {}};
+  }
+  const std::vector<std::size_t> all = parts_of(plan_.root);
+  std::vector<std::size_t> close;
+  std::vector<std::size_t> rest;
+  for (const std::size_t part : all) {
+    (free_filling_[part] ? rest : close).push_back(part);
+  }
+  bool done = false;
+  JointVerdict verdict = JointVerdict::kGaveUp;
+  if (joinable(all)) {
+    // Without other parts to move out of the way there is nothing to undo on
+    // an empty cluster either.
+    done = !rest.empty() && fill_ == Fill::kNow && closest_then_tightest(close, rest);
+    if (!done) {
+      const JointAnswer answer = jointly(plan_.root, kWholeTree, all);
+      verdict = answer.verdict;
+      done = place_all(answer, all);
+    }
+  }
+  if (!done && verdict == JointVerdict::kGaveUp && fill_ == Fill::kNow) {
+    budget_ = Budget(kSearchSteps);
+    done = step({{&plan_.root, kWholeTree}});
+    verdict = complete_ ? JointVerdict::kNone : JointVerdict::kGaveUp;
+  }
+  if (!done) {
+    return {verdict == JointVerdict::kNone ? Verdict::kNone : Verdict::kGaveUp, {}};
+  }
+  std::vector<Shares> shares = shares_;
+  for (std::size_t i = all.size(); i-- > 0;) {
+    give(all[i]);
+  }
+  return {Verdict::kFound, std::move(shares)};
+}
+
+// Children with a required level first, lowest level first, then the largest.
+void Search::expand(const PlanNode& node, Domain within, std::vector<Pending>& pending) const {
+  std::vector<const PlanNode*> order;
+  for (const PlanNode& child : node.children) {
+    order.push_back(&child);
+  }
+  const auto pods = [&](const PlanNode& child) {
+    int sum = 0;
+    for (const std::size_t part : parts_of(child)) {
+      sum += plan_.parts[part].count;
+    }
+    return sum;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](const PlanNode* a, const PlanNode* b) {
+    return std::tuple(a->required, pods(*a)) < std::tuple(b->required, pods(*b));
+  });
+  for (const PlanNode* child : order) {  // the last is taken first
+    pending.push_back({child, within});
+  }
+}
+
+bool Search::step(std::vector<Pending> pending) {
+  if (pending.empty()) {
+    return true;
+  }
+  if (!budget_.spend(1)) {
+    complete_ = false;
+    return false;
+  }
+  const Pending next = pending.back();
+  pending.pop_back();
+  if (next.node->leaf()) {
+    return step_leaf(*next.node, next.within, pending);
+  }
+  return step_group(*next.node, next.within, pending);
+}
+
+bool Search::step_leaf(const PlanNode& node, Domain within, const std::vector<Pending>& rest) {
+  // Hosts can be shared out in more ways than the one tried.
+  complete_ = false;
+  auto shares = place_part(node.part, scope_of(node.part, within, -1, -1));
+  if (!shares) {
+    return false;
+  }
+  take(node.part, *shares);
+  if (step(rest)) {
+    return true;
+  }
+  give(node.part);
+  return false;
+}
+
+std::vector<Domain> Search::candidates(const PlanNode& node, Domain within, int level) {
+  const std::vector<std::size_t> parts = parts_of(node);
+  const auto largest = *std::max_element(parts.begin(), parts.end(), [&](std::size_t a, std::size_t b) {
+    return plan_.parts[a].count < plan_.parts[b].count;
+  });
+  const Scope scope = scope_of(largest, within, -1, node.exclusive);
+  std::vector<Domain> found =
+      holders(counts(largest), scope, level, plan_.parts[largest].count, std::numeric_limits<std::size_t>::max());
+  std::erase_if(found, [&](const Domain& domain) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::size_t part) { return counts(part).capacity(domain) < plan_.parts[part].count; });
+  });
+  budget_.spend(static_cast<std::int64_t>(found.size()));
+  if (found.size() > kMaxTries) {
+    found.resize(kMaxTries);
+    complete_ = false;
+  }
+  return found;
+}
+
+bool Search::step_group(const PlanNode& node, Domain within, const std::vector<Pending>& rest) {
+  const std::vector<std::size_t> parts = parts_of(node);
+  const bool one_tree = std::all_of(parts.begin(), parts.end(), [&](std::size_t part) {
+    return plan_.parts[part].topology == plan_.parts[parts.front()].topology;
+  });
+  if (one_tree && (node.unit || node.required >= 0)) {
+    const int lowest = counts(parts.front()).tree().host_level();
+    for (int level = lowest; level > std::max(node.required - 1, within.level); --level) {
+      for (const Domain& domain : candidates(node, within, level)) {
+        if (try_group_in(node, domain, rest)) {
+          return true;
+        }
+        if (budget_.exhausted()) {
+          complete_ = false;
+          return false;
+        }
+      }
+    }
+  }
+  return node.required <= within.level && try_group_in(node, within, rest);
+}
+
+bool Search::try_group_in(const PlanNode& node, Domain domain, const std::vector<Pending>& rest) {
+  const std::vector<std::size_t> parts = parts_of(node);
+  if (domain.level >= 0 && parts.size() > 1 && joinable(parts)) {
+    Budget whole = budget_;
+    budget_ = Budget(kPackSteps);
+    const JointAnswer answer = jointly(node, domain, parts);
+    budget_ = whole;
+    budget_.spend(kPackSteps / 8);
+    if (answer.verdict == JointVerdict::kNone) {
+      return false;
+    }
+    if (place_all(answer, parts)) {
+      if (step(rest)) {
+        return true;
+      }
+      complete_ = false;
+      for (std::size_t i = parts.size(); i-- > 0;) {
+        give(parts[i]);
+      }
+      return false;
+    }
+  }
+  std::vector<Pending> pending = rest;
+  expand(node, domain, pending);
+  return step(std::move(pending));
+}
+
+}  // namespace
+
+SearchAnswer search(const SearchContext& context, const GangPlan& plan, Fill fill) {
+  return Search(context, plan, fill).run();
+}
+
+}  // namespace gantree

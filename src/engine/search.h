@@ -1,0 +1,39 @@
+// The search for a gang's placement: every part at once where that is small
+// enough to be exact, otherwise part by part with backtracking.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/budget.h"
+#include "engine/gang_plan.h"
+#include "engine/joint.h"
+#include "engine/pack.h"
+
+namespace gantree {
+
+// Counts of a part's shape on its tree, up to date; stays valid during the search.
+using CountsOf = std::function<SlotCounts&(const Part&, Fill)>;
+// Domains of a level that gangs of the same kind have to themselves.
+using OccupiedOf = std::function<const std::vector<bool>*(TopologyId, int level)>;
+
+struct SearchContext {
+  Inventory& inventory;
+  CountsOf counts;
+  OccupiedOf occupied;
+};
+
+enum class Verdict : std::uint8_t { kFound, kNone, kGaveUp };
+
+struct SearchAnswer {
+  Verdict verdict = Verdict::kNone;
+  std::vector<Shares> shares;  // by part, where found
+};
+
+// Leaves the inventory as it was. With Fill::kEmpty it tells whether the gang
+// would fit if nothing else ran.
+[[nodiscard]] SearchAnswer search(const SearchContext& context, const GangPlan& plan, Fill fill);
+
+}  // namespace gantree

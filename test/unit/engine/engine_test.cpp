@@ -1,0 +1,167 @@
+#include "engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "unit/engine/small_cluster.h"
+
+namespace gantree {
+namespace {
+
+const std::vector<std::string> kBlockRackHost{"block", "rack", "kubernetes.io/hostname"};
+
+TEST(Engine, PutsARequiredGangIntoTheTightestRackThatHoldsIt) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 8);
+  c.host("b1/r1/n2", 8);
+  c.host("b1/r2/n3", 8);
+  c.host("b1/r2/n4", 4);
+  EXPECT_EQ(c.where(c.gang({c.set("main", 10, 1, required(1))})), "n3:6 n4:4");
+}
+
+TEST(Engine, PrefersFewerHostsToATighterRack) {
+  SmallCluster c(kBlockRackHost);
+  for (const char* host : {"b1/ra/a1", "b1/ra/a2", "b1/ra/a3", "b1/ra/a4"}) {
+    c.host(host, 1);
+  }
+  c.host("b1/rb/b1", 5);
+  EXPECT_EQ(c.where(c.gang({c.set("main", 4, 1, required(1))})), "b1:4");
+}
+
+TEST(Engine, ClimbsWhenNoRackHoldsAPreferredGang) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 4);
+  c.host("b1/r2/n2", 4);
+  c.host("b2/r1/n3", 4);
+  EXPECT_EQ(c.where(c.gang({c.set("main", 8, 1, preferred(1))})), "n1:4 n2:4");
+  EXPECT_EQ(c.where(c.gang({c.set("main", 12, 1, preferred(1))})), "n1:4 n2:4 n3:4");
+}
+
+TEST(Engine, ChoosesRacksSoThatTheFewestHostsAreUsed) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 7);
+  c.host("b1/r1/n2", 3);
+  c.host("b1/r2/n3", 8);
+  c.host("b1/r2/n4", 2);
+  c.host("b1/r2/n5", 2);
+  EXPECT_EQ(c.where(c.gang({c.set("main", 8, 1, required(0))})), "n3:8");
+}
+
+TEST(Engine, FillsTheTightestHolesWhereNoTopologyIsAskedFor) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 8);
+  c.host("b1/r1/n2", 1);
+  c.host("b2/r1/n3", 2);
+  EXPECT_EQ(c.where(c.gang({c.set("main", 3, 1)})), "n2:1 n3:2");
+}
+
+TEST(Engine, KeepsSlicesWholeAndUsesOneHostWhereOneWillDo) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 1);
+  c.host("b1/r1/n2", 2);
+  c.host("b1/r1/n3", 8);
+  EXPECT_EQ(c.where(c.gang({c.set("main", 4, 1, slices({{1, 4}}))})), "n3:4");
+}
+
+TEST(Engine, PlacesTheSmallerLastSliceToo) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 5);
+  c.host("b1/r2/n2", 6);
+  c.host("b1/r3/n3", 3);
+  // Two slices of 4 and one of 3: only r3 is left for the last, which comes last.
+  EXPECT_EQ(c.where(c.gang({c.set("main", 11, 1, slices({{1, 4}}))})), "n1:4 n2:4 n3:3");
+}
+
+TEST(Engine, PlacesPodSetsTogetherByLookingAheadAcrossSiblings) {
+  SmallCluster c(kBlockRackHost);
+  Node small = c.make_node("b1/r1/n1", 2);
+  small.labels.push_back({c.inventory().strings().intern("zone"), c.inventory().strings().intern("x")});
+  std::sort(small.labels.begin(), small.labels.end());
+  const Label pin = {c.inventory().strings().intern("zone"), c.inventory().strings().intern("x")};
+  c.inventory().upsert(small);
+  c.host("b1/r2/n2", 3);
+  PodSet b = c.set("b", 2, 1, required(1));
+  b.shape.node_selector = {pin};
+  const Gang gang = c.gang({c.set("a", 2, 1, required(1)), b});
+  EXPECT_EQ(c.where(gang, 0), "n2:2");
+  EXPECT_EQ(c.where(gang, 1), "n1:2");
+}
+
+TEST(Engine, CountsHostsOneByOneWhereTheLowestLevelIsARack) {
+  SmallCluster c({"block", "rack"});
+  c.host("b1/r1/n1", 4);
+  c.host("b1/r1/n2", 4);
+  const Outcome outcome = c.place(c.gang({c.set("main", 1, 8, required(1))}));
+  ASSERT_FALSE(outcome.placement);
+  EXPECT_EQ(outcome.refusal, Refusal::kTooLarge);
+}
+
+TEST(Engine, TellsRacksOfOneNameInTwoBlocksApart) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 4);
+  c.host("b2/r1/n2", 4);
+  EXPECT_FALSE(c.place(c.gang({c.set("main", 8, 1, required(1))})).placement);
+}
+
+TEST(Engine, SaysBusyWhenRunningWorkIsInTheWayAndNamesTheNearestDomains) {
+  SmallCluster c(kBlockRackHost);
+  const NodeId n1 = c.host("b1/r1/n1", 8);
+  c.host("b1/r1/n2", 8);
+  c.inventory().take(n1, c.shape(1).requests, 8);
+  const Outcome outcome = c.place(c.gang({c.set("main", 10, 1, required(1))}));
+  ASSERT_FALSE(outcome.placement);
+  EXPECT_EQ(outcome.refusal, Refusal::kBusy);
+  EXPECT_EQ(outcome.message,
+            "no rack can hold all 10 pods of pod set \"main\" now; nearest: rack b1/r1 offers 8 of 10: 1 host short of "
+            "gpu");
+}
+
+TEST(Engine, StartsFewerPodsWhereTheMinimumAllows) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 8);
+  PodSet set = c.set("main", 12, 1, required(1));
+  set.min_count = 4;
+  EXPECT_EQ(c.where(c.gang({set})), "n1:8");
+}
+
+TEST(Engine, GivesAnExclusiveGangADomainOfItsOwn) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 8);
+  c.host("b1/r2/n2", 8);
+  Constraint alone = required(1);
+  alone.exclusive = 1;
+  const Gang gang = c.gang({c.set("main", 2, 1, alone)});
+  const Outcome first = c.place(gang);
+  ASSERT_TRUE(first.placement);
+  c.engine().take(gang, *first.placement);
+  EXPECT_EQ(c.where(gang), "n2:2");
+  c.engine().take(gang, *c.place(gang).placement);
+  EXPECT_FALSE(c.place(gang).placement);
+  c.engine().give(gang, *first.placement);
+  EXPECT_EQ(c.where(gang), "n1:2");
+}
+
+TEST(Engine, SpreadsEvenly) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 8);
+  c.host("b1/r1/n2", 8);
+  c.host("b1/r2/n3", 8);
+  Constraint spread;
+  spread.packing = Packing::kSpread;
+  EXPECT_EQ(c.where(c.gang({c.set("main", 4, 1, spread)})), "n1:1 n2:1 n3:2");
+}
+
+TEST(Engine, BalancesOverTheFewestRacks) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 8);
+  c.host("b1/r2/n2", 8);
+  c.host("b1/r3/n3", 8);
+  Constraint balanced = preferred(1);
+  balanced.packing = Packing::kBalanced;
+  balanced.balance = 1;
+  EXPECT_EQ(c.where(c.gang({c.set("main", 12, 1, balanced)})), "n1:6 n2:6");
+}
+
+}  // namespace
+}  // namespace gantree
