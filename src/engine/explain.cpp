@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <optional>
 #include <tuple>
 
@@ -53,37 +53,49 @@ const char* word(Ineligible reason) {
   return "";
 }
 
-// The resource of which the host has least for one more pod.
-std::string scarcest(const SearchContext& context, const SlotCounts& counts, std::uint32_t host) {
-  const NodeId node = counts.tree().node(host);
+// The resource of which the host has least for one more pod; nullopt where one fits.
+std::optional<ResourceId> scarcest(const SearchContext& context, const SlotCounts& counts, NodeId node) {
   std::optional<std::pair<double, ResourceId>> worst;
   for (const auto& [resource, amount] : counts.shape().requests.entries()) {
     const std::int64_t have = counts.fill() == Fill::kNow ? context.inventory.free(node, resource)
                                                           : context.inventory.allocatable(node, resource);
-    const double share = static_cast<double>(have) / static_cast<double>(amount);
-    if (share < 1 && (!worst || share < worst->first)) {
-      worst = {share, resource};
+    if (have < amount) {
+      const double share = static_cast<double>(have) / static_cast<double>(amount);
+      if (!worst || share < worst->first) {
+        worst = {share, resource};
+      }
     }
   }
-  return worst ? std::string(context.inventory.resources().name(worst->second)) : "";
+  return worst ? std::optional(worst->second) : std::nullopt;
 }
 
 // "2 hosts short of nvidia.com/gpu, 1 tainted".
 std::string lacks(const SearchContext& context, const SlotCounts& counts, Domain domain) {
+  std::array<int, 6> ineligible{};
+  std::vector<int> short_of(context.inventory.resources().size(), 0);
+  int too_small = 0;
   const Range hosts = counts.tree().hosts(domain);
-  std::map<std::string, int> reasons;
   for (std::uint32_t host = hosts.begin; host < hosts.end; ++host) {
-    if (counts.ineligible(host) != Ineligible::kNo) {
-      ++reasons[word(counts.ineligible(host))];
+    if (const Ineligible reason = counts.ineligible(host); reason != Ineligible::kNo) {
+      ++ineligible[static_cast<std::size_t>(reason)];
     } else if (counts.slots(host) == 0) {
-      const std::string resource = scarcest(context, counts, host);
-      ++reasons[resource.empty() ? "too small for a whole slice" : "short of " + resource];
+      const auto resource = scarcest(context, counts, counts.tree().node(host));
+      ++(resource ? short_of[resource->index()] : too_small);
     }
   }
-  std::vector<std::pair<int, std::string>> order;
-  for (const auto& [reason, count] : reasons) {
-    order.emplace_back(-count, reason);
+  std::vector<std::pair<int, std::string>> order;  // (-hosts, reason)
+  const auto add = [&](int count, std::string reason) {
+    if (count > 0) {
+      order.emplace_back(-count, std::move(reason));
+    }
+  };
+  for (std::size_t reason = 0; reason < ineligible.size(); ++reason) {
+    add(ineligible[reason], word(static_cast<Ineligible>(reason)));
   }
+  for (std::size_t r = 0; r < short_of.size(); ++r) {
+    add(short_of[r], fmt::format("short of {}", context.inventory.resources().name(make_id<ResourceTag>(r))));
+  }
+  add(too_small, "too small for a whole slice");
   std::sort(order.begin(), order.end());
   std::string out;
   for (const auto& [negative, reason] : order) {
@@ -104,18 +116,20 @@ std::string offer(const SearchContext& context, const SlotCounts& counts, Domain
 }
 
 std::string nearest(const SearchContext& context, const SlotCounts& counts, int level, int need) {
-  std::vector<Domain> order;
-  for (std::uint32_t d = 0; d < counts.tree().size(level); ++d) {
-    order.push_back({level, d});
-  }
-  const auto roomier = [&](const Domain& a, const Domain& b) {
-    return std::tuple(-counts.capacity(a), a.index) < std::tuple(-counts.capacity(b), b.index);
+  std::vector<std::pair<int, std::uint32_t>> roomiest;  // (-capacity, index), the best few, sorted
+  const auto capacities = counts.capacities(level);
+  const auto better_than = [&] { return roomiest.size() < kNearest ? 0 : 1 - roomiest.back().first; };
+  const auto look = [&](std::uint32_t d) {
+    if (capacities[d] >= better_than()) {
+      const std::pair candidate{-capacities[d], d};
+      roomiest.insert(std::upper_bound(roomiest.begin(), roomiest.end(), candidate), candidate);
+      roomiest.resize(std::min(roomiest.size(), kNearest));
+    }
   };
-  const std::size_t shown = std::min(kNearest, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(), roomier);
+  visit(counts, kWholeTree, level, better_than, [] { return kAnyNumber; }, look);
   std::string out;
-  for (std::size_t i = 0; i < shown; ++i) {
-    out += (out.empty() ? "" : "; ") + offer(context, counts, order[i], need);
+  for (const auto& [negative, index] : roomiest) {
+    out += (out.empty() ? "" : "; ") + offer(context, counts, {level, index}, need);
   }
   return out;
 }
@@ -134,14 +148,6 @@ void collect(const PlanNode& node, int required, std::vector<Ask>& out) {
   for (const PlanNode& child : node.children) {
     collect(child, required, out);
   }
-}
-
-bool fits_alone(const SlotCounts& counts, const Ask& ask, int need) {
-  if (ask.required < 0) {
-    return counts.capacity(kWholeTree) >= need;
-  }
-  const auto capacities = counts.capacities(ask.required);
-  return std::any_of(capacities.begin(), capacities.end(), [&](int capacity) { return capacity >= need; });
 }
 
 std::string pods_of(const Part& part, const Gang& gang) {
@@ -166,7 +172,8 @@ std::string explain_refusal(const SearchContext& context, const Gang& gang, cons
   std::vector<Ask> asks;
   collect(plan.root, -1, asks);
   const auto alone = std::find_if(asks.begin(), asks.end(), [&](const Ask& ask) {
-    return !fits_alone(context.counts(plan.parts[ask.part], fill), ask, plan.parts[ask.part].count);
+    return !can_hold(context.counts(plan.parts[ask.part], fill), {.within = kWholeTree, .required = ask.required},
+                     plan.parts[ask.part].count);
   });
   const Ask ask = alone != asks.end() ? *alone : asks.front();
   const Part& part = plan.parts[ask.part];

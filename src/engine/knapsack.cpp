@@ -15,6 +15,8 @@ namespace gantree {
 
 namespace {
 
+constexpr std::int64_t kStepsPerShare = 128;  // what sorting and choosing hosts costs, in steps of the knapsack
+
 std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
@@ -247,7 +249,7 @@ Shares pack_exactly(const SlotCounts& counts, Domain domain, int pods, const std
   Shares shares;
   pack_greedily(counts, domain, pods, shares);
   std::sort(shares.begin(), shares.end());
-  budget.spend(static_cast<std::int64_t>(shares.size()));
+  budget.spend(kStepsPerShare * static_cast<std::int64_t>(shares.size()));
   std::vector<int> used = domains_used(tree, domain.level, shares);
   // used[0] is minimal: the greedy choice counts children by their best.
   for (std::size_t i = 1; i < used.size(); ++i) {
@@ -264,7 +266,6 @@ Shares pack_exactly(const SlotCounts& counts, Domain domain, int pods, const std
     --limits.back();
     Knapsack knapsack(counts, domain, pods, std::move(limits));
     if (!budget.can_spend(knapsack.cost())) {
-      budget.spend(0);
       break;
     }
     budget.spend(knapsack.cost());

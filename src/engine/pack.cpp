@@ -28,52 +28,52 @@ std::int64_t total_score(const SlotCounts& counts, const Shares& shares) {
   });
 }
 
-// The tightest single host. Racks whose largest host is too small are skipped.
+// The tightest single host. Domains whose largest host is too small are skipped.
 std::optional<Shares> pack_one_host(const SlotCounts& counts, const Scope& scope, int pods) {
   const DomainTree& tree = counts.tree();
   const int hosts = tree.host_level();
   std::optional<std::tuple<int, int, std::uint32_t>> best;  // (-score, slots, position)
+  bool perfect = false;
   const auto scan = [&](Range range) {
-    for (std::uint32_t host = range.begin; host < range.end; ++host) {
+    for (std::uint32_t host = range.begin; host < range.end && !perfect; ++host) {
       const int slots = counts.slots(host);
       if (slots >= pods && scope.allows(tree, {hosts, host})) {
         const std::tuple candidate{-counts.score(host), slots, host};
         if (!best || candidate < *best) {
           best = candidate;
         }
+        // Nothing later can beat an exact fit: ties end on the name.
+        perfect = slots == pods && !counts.has_scores();
       }
     }
-    // Nothing later can beat an exact fit: ties end on the name.
-    return best && std::get<1>(*best) == pods && !counts.has_scores();
   };
   if (scope.within.level >= hosts - 1) {
     scan(tree.hosts(scope.within));
   } else {
-    const Range parents = tree.below(scope.within, hosts - 1);
-    for (std::uint32_t p = parents.begin; p < parents.end; ++p) {
-      if (counts.best({hosts - 1, p}).front() >= pods && scan(tree.hosts({hosts - 1, p}))) {
-        break;
-      }
-    }
+    visit(
+        counts, scope.within, hosts - 1, [&] { return perfect ? kAnyNumber : pods; }, [] { return 1; },
+        [&](std::uint32_t d) {
+          if (!perfect && counts.best({hosts - 1, d}).front() >= pods) {
+            scan(tree.hosts({hosts - 1, d}));
+          }
+        });
   }
   return best ? std::optional(Shares{{std::get<2>(*best), pods}}) : std::nullopt;
 }
 
 // The domains of a level that hold the pods in the fewest children.
 std::vector<Domain> fewest_children(const SlotCounts& counts, const Scope& scope, int level, int pods) {
-  const Range range = counts.tree().below(scope.within, level);
-  const auto capacities = counts.capacities(level);
   int fewest = std::numeric_limits<int>::max();
   std::vector<Domain> found;
-  for (std::uint32_t d = range.begin; d < range.end; ++d) {
-    if (capacities[d] < pods || !scope.allows(counts.tree(), {level, d})) {
-      continue;
+  const auto capacities = counts.capacities(level);
+  const auto look = [&](std::uint32_t d) {
+    if (capacities[d] < pods) {
+      return;
     }
     const auto best = counts.best({level, d});
-    const auto as_good =
-        static_cast<std::size_t>(fewest) <= best.size() ? best[static_cast<std::size_t>(fewest) - 1] : best.back();
-    if (as_good < pods) {
-      continue;
+    const std::size_t as_many = std::min(static_cast<std::size_t>(fewest), best.size());
+    if (best[as_many - 1] < pods || !scope.allows(counts.tree(), {level, d})) {
+      return;
     }
     const int needed = children_needed(counts, {level, d}, pods);
     if (needed < fewest) {
@@ -81,7 +81,8 @@ std::vector<Domain> fewest_children(const SlotCounts& counts, const Scope& scope
       found.clear();
     }
     found.push_back({level, d});
-  }
+  };
+  visit(counts, scope.within, level, [&] { return pods; }, [&] { return fewest; }, look);
   return found;
 }
 
@@ -89,6 +90,27 @@ void sort_tightest(const SlotCounts& counts, std::vector<Domain>& domains) {
   std::sort(domains.begin(), domains.end(), [&](const Domain& a, const Domain& b) {
     return std::tuple(counts.capacity(a), a.index) < std::tuple(counts.capacity(b), b.index);
   });
+}
+
+// Puts domains first that seem to need the fewest grandchildren: as if each of
+// the k children used were as good as the best one.
+void sort_promising(const SlotCounts& counts, std::vector<Domain>& domains, int pods) {
+  const int level = domains.front().level;
+  if (level < 0 || domains.size() < 2) {
+    return;
+  }
+  const int k = children_needed(counts, domains.front(), pods);
+  const int each = (pods + k - 1) / k;
+  std::vector<std::tuple<int, int, Domain>> order;
+  for (const Domain& domain : domains) {
+    int grandchildren = 1;
+    while (counts.peak(domain, grandchildren) < each) {
+      ++grandchildren;
+    }
+    order.emplace_back(grandchildren, counts.capacity(domain), domain);
+  }
+  std::sort(order.begin(), order.end());
+  std::transform(order.begin(), order.end(), domains.begin(), [](const auto& entry) { return std::get<2>(entry); });
 }
 
 // Among domains that need equally many children: the fewest of every level
@@ -104,9 +126,15 @@ Shares pack_best_of(const SlotCounts& counts, std::vector<Domain> domains, int p
     pack_greedily(counts, *tightest, pods, shares);
     return shares;
   }
-  sort_tightest(counts, domains);
+  if (level + 1 < hosts) {
+    sort_promising(counts, domains, pods);
+  } else {
+    sort_tightest(counts, domains);
+  }
   std::optional<Shares> best;
   std::vector<int> best_used;
+  int best_capacity = 0;
+  std::uint32_t best_domain = 0;
   std::int64_t best_score = 0;
   for (const Domain& domain : domains) {
     if (best && budget.exhausted()) {
@@ -118,7 +146,11 @@ Shares pack_best_of(const SlotCounts& counts, std::vector<Domain> domains, int p
     }
     std::vector<int> used = domains_used(counts.tree(), level, shares);
     const std::int64_t score = counts.has_scores() ? total_score(counts, shares) : 0;
-    if (!best || used < best_used || (used == best_used && score > best_score)) {
+    const int capacity = counts.capacity(domain);
+    if (!best || std::tuple(used, -score, capacity, domain.index) <
+                     std::tuple(best_used, -best_score, best_capacity, best_domain)) {
+      best_capacity = capacity;
+      best_domain = domain.index;
       best = std::move(shares);
       best_used = std::move(used);
       best_score = score;
@@ -135,8 +167,8 @@ std::optional<Shares> pack(const SlotCounts& counts, const Scope& scope, int pod
   if (tree.size(tree.host_level()) == 0 || counts.capacity(scope.within) < pods) {
     return std::nullopt;
   }
-  const int lowest_allowed = std::max(scope.required, scope.within.level + 1);
-  for (int level = tree.host_level(); level >= lowest_allowed; --level) {
+  const int highest = std::max(scope.required, scope.within.level + 1);
+  for (int level = tree.host_level(); level >= highest; --level) {
     if (level == tree.host_level()) {
       if (auto shares = pack_one_host(counts, scope, pods)) {
         return shares;
@@ -151,6 +183,22 @@ std::optional<Shares> pack(const SlotCounts& counts, const Scope& scope, int pod
     return std::nullopt;
   }
   return pack_best_of(counts, {scope.within}, pods, budget);
+}
+
+bool can_hold(const SlotCounts& counts, const Scope& scope, int pods) {
+  const DomainTree& tree = counts.tree();
+  if (tree.size(tree.host_level()) == 0) {
+    return false;
+  }
+  const int level = std::max(scope.required, scope.within.level);
+  if (level < 0) {
+    return counts.capacity(kWholeTree) >= pods;
+  }
+  bool found = false;
+  visit(
+      counts, scope.within, level, [&] { return found ? kAnyNumber : pods; }, [] { return kAnyNumber; },
+      [&](std::uint32_t d) { found = found || holds(counts, scope, {level, d}, pods); });
+  return found;
 }
 
 std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods, std::size_t most) {

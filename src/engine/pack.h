@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -34,11 +34,40 @@ struct Scope {
   }
 };
 
+inline constexpr int kAnyNumber = std::numeric_limits<int>::max();
+
+// Calls `look` on the domains of a level inside a domain, skipping those whose
+// parent shows that none of its children holds `pods()` pods in `k()` children.
+template <class Pods, class K, class Look>
+void visit(const SlotCounts& counts, Domain within, int level, Pods pods, K k, Look look) {
+  const DomainTree& tree = counts.tree();
+  if (level - 1 <= within.level || level == tree.host_level()) {
+    const Range range = tree.below(within, level);
+    for (std::uint32_t d = range.begin; d < range.end; ++d) {
+      look(d);
+    }
+    return;
+  }
+  const Range parents = tree.below(within, level - 1);
+  for (std::uint32_t p = parents.begin; p < parents.end; ++p) {
+    if (counts.peak({level - 1, p}, k()) < pods()) {
+      continue;
+    }
+    const Range range = tree.children({level - 1, p});
+    for (std::uint32_t d = range.begin; d < range.end; ++d) {
+      look(d);
+    }
+  }
+}
+
 // The best placement of `pods` identical pods, or nullopt where there is none:
 // that answer is always exact. Which placement is best is exact within the
 // budget and close to it beyond. Requires pods > 0, and pods a multiple of
 // counts.unit(-1).
 [[nodiscard]] std::optional<Shares> pack(const SlotCounts& counts, const Scope& scope, int pods, Budget& budget);
+
+// Whether pack() would find a placement.
+[[nodiscard]] bool can_hold(const SlotCounts& counts, const Scope& scope, int pods);
 
 // The domains of one level that hold all the pods, best first; at most `most`.
 [[nodiscard]] std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods,
@@ -50,8 +79,7 @@ void pack_greedily(const SlotCounts& counts, Domain domain, int pods, Shares& ou
 
 // Chooses `k` of the given capacities that together hold `pods`, small ones
 // where possible, so that large holes stay whole. Returns (position, pods).
-// Requires that the k largest hold them. `prefer` breaks ties between equal
-// capacities, larger first.
+// Requires that the k largest hold them.
 [[nodiscard]] std::vector<std::pair<std::uint32_t, int>> choose_children(const SlotCounts& counts, Domain domain, int k,
                                                                          int pods);
 

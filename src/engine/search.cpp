@@ -142,7 +142,12 @@ std::optional<SearchAnswer> Search::single() {
     }
     node = &node->children.front();
   }
-  auto shares = place_part(node->part, scope_of(node->part, kWholeTree, required, exclusive));
+  const Scope scope = scope_of(node->part, kWholeTree, required, exclusive);
+  if (fill_ == Fill::kEmpty) {  // only the verdict is asked for
+    return SearchAnswer{
+        can_hold(counts(node->part), scope, plan_.parts[node->part].count) ? Verdict::kFound : Verdict::kNone, {}};
+  }
+  auto shares = place_part(node->part, scope);
   if (!shares) {
     return SearchAnswer{Verdict::kNone, {}};
   }
@@ -158,12 +163,7 @@ bool Search::hopeless(const PlanNode& node, int required) {
                        [&](const PlanNode& child) { return hopeless(child, required); });
   }
   const int need = plan_.parts[node.part].count;
-  const SlotCounts& slots = counts(node.part);
-  if (required < 0) {
-    return slots.capacity(kWholeTree) < need;
-  }
-  const auto capacities = slots.capacities(required);
-  return std::none_of(capacities.begin(), capacities.end(), [&](int capacity) { return capacity >= need; });
+  return !can_hold(counts(node.part), {.within = kWholeTree, .required = required}, need);
 }
 
 // One tree, and nothing that asks for even shares.

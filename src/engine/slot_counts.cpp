@@ -15,6 +15,9 @@ std::size_t at(int level) {
   return static_cast<std::size_t>(level);
 }
 
+// Peaks are kept exactly for up to so many grandchildren.
+constexpr std::uint32_t kMaxPeaks = 64;
+
 constexpr std::int64_t kMaxSlots = 1 << 20;  // keeps sums of whole clusters within an int
 
 std::uint64_t size_bit(int slots) {
@@ -53,6 +56,16 @@ void SlotCounts::rebuild() {
       sizes_[at(level)].assign(tree_.size(level), 0);
       stale_[at(level)].assign(tree_.size(level), 0);
     }
+  }
+  peak_.assign(at(std::max(0, hosts - 1)), {});
+  peak_width_.assign(peak_.size(), 0);
+  for (int level = 0; level < hosts - 1; ++level) {
+    std::uint32_t widest = 0;
+    for (std::uint32_t d = 0; d < tree_.size(level + 1); ++d) {
+      widest = std::max(widest, tree_.children({level + 1, d}).size());
+    }
+    peak_width_[at(level)] = std::min(widest, kMaxPeaks);
+    peak_[at(level)].assign(tree_.size(level) * peak_width_[at(level)], 0);
   }
   ineligible_.assign(tree_.size(hosts), Ineligible::kNo);
   score_.clear();
@@ -162,6 +175,26 @@ void SlotCounts::summarize(Domain domain) {
   std::partial_sum(begin, end, begin);
   sizes_[at(domain.level)][domain.index] = sizes;
   stale_[at(domain.level)][domain.index] = 0;
+  if (!hosts) {
+    summarize_peak(domain);
+  }
+}
+
+void SlotCounts::summarize_peak(Domain domain) {
+  const std::size_t width = peak_width_[at(domain.level)];
+  int* const peak = &peak_[at(domain.level)][domain.index * width];
+  std::fill_n(peak, width, 0);
+  const Range children = tree_.children(domain);
+  for (std::uint32_t c = children.begin; c < children.end; ++c) {
+    const auto best = this->best({domain.level + 1, c});
+    const std::size_t known = std::min(best.size(), width - 1);
+    for (std::size_t k = 0; k < known; ++k) {
+      peak[k] = std::max(peak[k], best[k]);
+    }
+    for (std::size_t k = known; k < width; ++k) {
+      peak[k] = std::max(peak[k], best.back());
+    }
+  }
 }
 
 void SlotCounts::summarize_top() const {

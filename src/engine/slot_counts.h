@@ -9,6 +9,7 @@
 // refresh() reads on in the inventory's log: its cost follows what changed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -43,6 +44,14 @@ class SlotCounts {
   [[nodiscard]] int slots(std::uint32_t host) const { return capacity_.back()[host]; }
   // Pods in the best k children at [k-1], before rounding at the domain itself.
   [[nodiscard]] std::span<const int> best(Domain domain) const;
+  // An upper bound of best(child)[k-1] over the children: where no child can be
+  // as good as one already found, they need not be looked at. Requires that the
+  // children are not hosts.
+  [[nodiscard]] int peak(Domain domain, int k) const {
+    const std::size_t width = peak_width_[static_cast<std::size_t>(domain.level)];
+    return peak_[static_cast<std::size_t>(domain.level)]
+                [domain.index * width + std::min(static_cast<std::size_t>(k), width) - 1];
+  }
   // Bit min(s, 63) is set where some host below has s > 0 slots.
   [[nodiscard]] std::uint64_t sizes(Domain domain) const;
 
@@ -62,6 +71,7 @@ class SlotCounts {
   void rebuild();
   void change(std::uint32_t host, int slots);
   void summarize(Domain domain);
+  void summarize_peak(Domain domain);
   void summarize_top() const;
 
   const Inventory& inventory_;
@@ -76,9 +86,11 @@ class SlotCounts {
   std::vector<std::vector<int>> sum_;              // by level, domain: before rounding (not for hosts)
   std::vector<std::vector<int>> capacity_;         // by level, domain
   std::vector<std::vector<std::uint64_t>> sizes_;  // by level, domain (not for hosts)
-  std::vector<Ineligible> ineligible_;             // by host
-  std::vector<int> score_;                         // by host, where the shape has preferences
-  std::vector<std::vector<char>> stale_;           // by level, domain: best_ and sizes_ lag behind
+  std::vector<std::vector<int>> peak_;             // by level, domain: peak_width_ each (not for the lowest two levels)
+  std::vector<std::size_t> peak_width_;
+  std::vector<Ineligible> ineligible_;    // by host
+  std::vector<int> score_;                // by host, where the shape has preferences
+  std::vector<std::vector<char>> stale_;  // by level, domain: best_ and sizes_ lag behind
   std::vector<Domain> stale_list_;
   // Sorted lazily for the whole tree, which may have very many children.
   mutable std::vector<std::vector<int>> best_;  // by child level, aligned with the children

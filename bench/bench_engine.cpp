@@ -1,0 +1,98 @@
+// Time of one placement: place, book, give back. `make bench` runs it.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "bench_cluster.h"
+
+namespace gantree {
+namespace {
+
+// Clusters are built once and shared: every benchmark leaves them as they were.
+BenchCluster& cluster_of(int nodes) {
+  static std::map<int, std::unique_ptr<BenchCluster>> clusters;
+  auto& cluster = clusters[nodes];
+  if (cluster == nullptr) {
+    cluster = bench_cluster(bench_input(nodes));
+  }
+  return *cluster;
+}
+
+void place(benchmark::State& state, int nodes, BenchAsk ask, int pods, int gpus_each) {
+  BenchCluster& bench = cluster_of(nodes);
+  Engine& engine = bench.cluster.engine();
+  const Gang gang = bench_gang(bench, ask, pods, gpus_each);
+  bool placed = false;
+  for (auto _ : state) {
+    const Outcome outcome = engine.place(gang);
+    placed = outcome.placement.has_value();
+    if (placed) {
+      engine.take(gang, *outcome.placement);
+      engine.give(gang, *outcome.placement);
+    }
+  }
+  state.SetLabel(placed ? "placed" : "refused");
+}
+
+void new_shape(benchmark::State& state, int nodes) {
+  BenchCluster& bench = cluster_of(nodes);
+  Gang gang = bench_gang(bench, BenchAsk::kRequiredRack, 64, 1);
+  std::int64_t memory = 1;
+  for (auto _ : state) {
+    gang.root.pod_sets.front().shape.requests.set(ResourceNames::kMemory, ++memory);
+    benchmark::DoNotOptimize(bench.cluster.engine().place(gang));
+  }
+}
+
+void build(benchmark::State& state, int nodes) {
+  const BenchInput input = bench_input(nodes);
+  for (auto _ : state) {
+    auto bench = bench_cluster(input);
+    benchmark::DoNotOptimize(bench->cluster.engine().tree(bench->topology));
+  }
+}
+
+void node_changes(benchmark::State& state, int nodes) {
+  BenchCluster& bench = cluster_of(nodes);
+  Engine& engine = bench.cluster.engine();
+  const Gang gang = bench_gang(bench, BenchAsk::kRequiredRack, 64, 1);
+  bool cordon = false;
+  for (auto _ : state) {
+    Node node = bench.cluster.inventory().node(NodeId{7});
+    node.unschedulable = cordon = !cordon;
+    bench.cluster.upsert_node(std::move(node));
+    benchmark::DoNotOptimize(engine.place(gang));
+  }
+}
+
+void register_all() {
+  for (const int nodes : {1000, 10'000, 100'000}) {
+    const std::string size = fmt::format("{}k", nodes / 1000);
+    const auto add = [&](const std::string& name, benchmark::TimeUnit unit, auto run) {
+      benchmark::RegisterBenchmark(name.c_str(), run)->Unit(unit);
+    };
+    for (const BenchAsk ask : kAllAsks) {
+      for (const int gpus : {1, 8}) {
+        for (const int pods : {8, 64, 512, 4096}) {
+          add(fmt::format("place/{}/{}/gpus:{}/pods:{}", size, to_string(ask), gpus, pods), benchmark::kMicrosecond,
+              [=](benchmark::State& state) { place(state, nodes, ask, pods, gpus); });
+        }
+      }
+    }
+    add("new_shape/" + size, benchmark::kMicrosecond, [=](benchmark::State& state) { new_shape(state, nodes); });
+    add("node_changes/" + size, benchmark::kMicrosecond, [=](benchmark::State& state) { node_changes(state, nodes); });
+    add("build/" + size, benchmark::kMillisecond, [=](benchmark::State& state) { build(state, nodes); });
+  }
+}
+
+}  // namespace
+}  // namespace gantree
+
+int main(int argc, char** argv) {
+  gantree::register_all();
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
