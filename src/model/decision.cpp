@@ -10,6 +10,8 @@ const char* to_string(Reason reason) {
       return "TopologyTooLarge";
     case Reason::kQuotaExceeded:
       return "QuotaExceeded";
+    case Reason::kQueueStopped:
+      return "QueueStopped";
     case Reason::kGangIncomplete:
       return "GangIncomplete";
     case Reason::kPreempting:

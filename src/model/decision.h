@@ -32,6 +32,7 @@ enum class Reason : std::uint8_t {
   kTopologyBusy,
   kTopologyTooLarge,
   kQuotaExceeded,
+  kQueueStopped,
   kGangIncomplete,
   kPreempting,
   kSearchLimit,

@@ -36,7 +36,8 @@ struct Submission {
   std::optional<Rejection> rejection;                 // then there are no alternatives
 };
 
-// Priority (high first), then creation time, then namespace, name and kind.
+// Priority (high first), then creation time, then namespace, name and kind. What has no creation
+// time is not created yet, so it comes after all that has waited already.
 void sort_queue(std::vector<Submission>& queue);
 
 }  // namespace gantree
