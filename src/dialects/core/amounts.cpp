@@ -1,0 +1,113 @@
+#include "dialects/core/amounts.h"
+
+#include <fmt/format.h>
+
+namespace gantree {
+
+namespace {
+
+// Requests of a container; a limit without a request is one.
+Amounts container_requests(json::Reader& read, json::Value container, ResourceNames& names) {
+  const json::Value resources = read.object(container, "resources");
+  if (!resources) {
+    return {};
+  }
+  Amounts requests = read_amounts(read, resources, "requests", names, Round::kUp);
+  if (const json::Value limits = read.object(resources, "limits")) {
+    const json::Value given = resources["requests"];
+    for (const json::MemberData& limit : limits.members()) {
+      if (!given[limit.key]) {
+        const ResourceId id = names.intern(limit.key);
+        requests.set(id,
+                     read_quantity(read, json::Value(&limit.value), limit.key, ResourceNames::unit(id), Round::kUp));
+      }
+    }
+  }
+  return requests;
+}
+
+Amounts containers_total(json::Reader& read, json::Value spec, ResourceNames& names) {
+  Amounts total;
+  if (const json::Value containers = read.array(spec, "containers")) {
+    for (const json::NodeData& item : containers.items()) {
+      total.add(container_requests(read, json::Value(&item), names));
+    }
+  }
+  const json::Value init = read.array(spec, "initContainers");
+  if (!init) {
+    return total;
+  }
+  Amounts sidecars;
+  Amounts worst;
+  for (const json::NodeData& item : init.items()) {
+    const json::Value container(&item);
+    Amounts moment = container_requests(read, container, names);
+    if (read.text(container, "restartPolicy") == "Always") {
+      total.add(moment);
+      sidecars.add(moment);
+      moment = sidecars;
+    } else {
+      moment.add(sidecars);
+    }
+    worst.max(moment);
+  }
+  total.max(worst);
+  return total;
+}
+
+void apply_pod_level(json::Reader& read, json::Value spec, ResourceNames& names, Amounts& total) {
+  const json::Value resources = read.object(spec, "resources");
+  if (!resources) {
+    return;
+  }
+  const json::Value requests = read.object(resources, "requests");
+  if (requests) {
+    for (const json::MemberData& member : requests.members()) {
+      const ResourceId id = names.intern(member.key);
+      total.set(id, read_quantity(read, json::Value(&member.value), member.key, ResourceNames::unit(id), Round::kUp));
+    }
+  }
+  if (const json::Value limits = read.object(resources, "limits")) {
+    for (const json::MemberData& member : limits.members()) {
+      const ResourceId id = names.intern(member.key);
+      const std::int64_t limit =
+          read_quantity(read, json::Value(&member.value), member.key, ResourceNames::unit(id), Round::kUp);
+      // Where no container asks for the resource either, the limit is what the pod gets.
+      if (!requests[member.key] && total.get(id) == 0) {
+        total.set(id, limit);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t read_quantity(json::Reader& read, json::Value value, std::string_view what, Unit unit, Round round) {
+  const auto amount = read.as_quantity(value, what, unit, round, 0);
+  // Rounding up makes zero of a small negative amount, which is as wrong as a large one.
+  if (amount == 0 && value.text().starts_with('-')) {
+    read.complain(value, fmt::format("{} must be at least 0, not {}", what, value.text()));
+  }
+  return amount.value_or(0);
+}
+
+Amounts read_amounts(json::Reader& read, json::Value parent, std::string_view key, ResourceNames& names, Round round) {
+  Amounts amounts;
+  if (const json::Value list = read.object(parent, key)) {
+    for (const json::MemberData& member : list.members()) {
+      const ResourceId id = names.intern(member.key);
+      amounts.set(id, read_quantity(read, json::Value(&member.value), member.key, ResourceNames::unit(id), round));
+    }
+  }
+  return amounts;
+}
+
+Amounts read_pod_requests(json::Reader& read, json::Value spec, ResourceNames& names) {
+  Amounts total = containers_total(read, spec, names);
+  apply_pod_level(read, spec, names, total);
+  total.add(read_amounts(read, spec, "overhead", names, Round::kUp));
+  total.set(ResourceNames::kPods, 1);
+  return total;
+}
+
+}  // namespace gantree

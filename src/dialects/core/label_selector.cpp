@@ -1,0 +1,72 @@
+#include "dialects/core/label_selector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dialects/core/metadata.h"
+
+namespace gantree {
+
+namespace {
+
+LabelRequirement read_requirement(json::Reader& read, json::Value value) {
+  LabelRequirement requirement;
+  requirement.key = read.require_text(value, "key");
+  if (const json::Value values = read.array(value, "values")) {
+    for (const json::NodeData& item : values.items()) {
+      requirement.values.emplace_back(read.as_text(json::Value(&item), "a value"));
+    }
+  }
+  const std::string_view op = read.require_text(value, "operator");
+  if (op == "In") {
+    requirement.op = LabelOperator::kIn;
+  } else if (op == "NotIn") {
+    requirement.op = LabelOperator::kNotIn;
+  } else if (op == "Exists") {
+    requirement.op = LabelOperator::kExists;
+  } else if (op == "DoesNotExist") {
+    requirement.op = LabelOperator::kDoesNotExist;
+  } else {
+    read.complain(value, fmt::format("operator \"{}\" is not known", op));
+  }
+  return requirement;
+}
+
+}  // namespace
+
+bool LabelRequirement::holds(const LabelMap& labels) const {
+  const auto it = labels.find(key);
+  const bool present = it != labels.end();
+  const bool listed = present && std::find(values.begin(), values.end(), it->second) != values.end();
+  switch (op) {
+    case LabelOperator::kIn:
+      return listed;
+    case LabelOperator::kNotIn:
+      return !listed;
+    case LabelOperator::kExists:
+      return present;
+    case LabelOperator::kDoesNotExist:
+      return !present;
+  }
+  return false;
+}
+
+LabelSelector read_label_selector(json::Reader& read, json::Value parent, std::string_view key) {
+  LabelSelector selector;
+  const json::Value value = read.object(parent, key);
+  if (!value) {
+    return selector;
+  }
+  for (auto& [label, wanted] : read_labels(read, value, "matchLabels")) {
+    selector.push_back({.key = label, .op = LabelOperator::kIn, .values = {wanted}});
+  }
+  if (const json::Value expressions = read.array(value, "matchExpressions")) {
+    for (const json::NodeData& item : expressions.items()) {
+      selector.push_back(read_requirement(read, json::Value(&item)));
+    }
+  }
+  return selector;
+}
+
+}  // namespace gantree

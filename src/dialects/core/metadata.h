@@ -1,0 +1,25 @@
+// The parts of object metadata that decisions depend on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "dialects/core/objects.h"
+#include "json/decode.h"
+
+namespace gantree {
+
+// "2026-01-31T12:00:00Z" (RFC 3339, any offset, fractions dropped) as Unix seconds.
+[[nodiscard]] std::optional<std::int64_t> parse_time(std::string_view text);
+
+// metadata.creationTimestamp; 0 where there is none. Complains about malformed ones.
+[[nodiscard]] std::int64_t read_created(json::Reader& read, json::Value metadata);
+
+// A map of strings, say metadata.labels. Complains about values that are no strings.
+[[nodiscard]] LabelMap read_labels(json::Reader& read, json::Value parent, std::string_view key);
+
+// Whether the conditions of a status say so: {type, status: "True"}. nullopt where the type is not among them.
+[[nodiscard]] std::optional<bool> condition(json::Reader& read, json::Value status, std::string_view type);
+
+}  // namespace gantree

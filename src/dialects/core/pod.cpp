@@ -1,0 +1,210 @@
+#include "dialects/core/pod.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "dialects/core/amounts.h"
+#include "dialects/core/node.h"
+
+namespace gantree {
+
+namespace {
+
+// What the readers below share.
+struct Context {
+  json::Reader& read;
+  Interner& strings;
+};
+
+std::optional<TaintEffect> toleration_effect(Context context, json::Value toleration) {
+  const std::string_view effect = context.read.text(toleration, "effect").value_or("");
+  if (effect == "NoSchedule") {
+    return TaintEffect::kNoSchedule;
+  }
+  if (effect == "PreferNoSchedule") {
+    return TaintEffect::kPreferNoSchedule;
+  }
+  if (effect == "NoExecute") {
+    return TaintEffect::kNoExecute;
+  }
+  if (!effect.empty()) {
+    context.read.complain(toleration, fmt::format("toleration effect \"{}\" is not known", effect));
+  }
+  return std::nullopt;
+}
+
+Toleration read_toleration(Context context, json::Value value) {
+  Toleration toleration;
+  const std::string_view key = context.read.text(value, "key").value_or("");
+  const std::string_view op = context.read.text(value, "operator").value_or("");
+  toleration.value = context.strings.intern(context.read.text(value, "value").value_or(""));
+  toleration.effect = toleration_effect(context, value);
+  if (!key.empty()) {
+    toleration.key = context.strings.intern(key);
+  }
+  if (op == "Exists") {
+    toleration.op = TolerationOperator::kExists;
+    toleration.value = context.strings.intern("");
+  } else if (!op.empty() && op != "Equal") {
+    context.read.complain(value, fmt::format("toleration operator \"{}\" is not known", op));
+  } else if (key.empty()) {
+    context.read.complain(value, "a toleration without a key needs the operator Exists");
+  }
+  return toleration;
+}
+
+std::optional<SelectorOperator> selector_operator(std::string_view text) {
+  constexpr std::pair<std::string_view, SelectorOperator> kOperators[] = {
+      {"In", SelectorOperator::kIn},         {"NotIn", SelectorOperator::kNotIn},
+      {"Exists", SelectorOperator::kExists}, {"DoesNotExist", SelectorOperator::kDoesNotExist},
+      {"Gt", SelectorOperator::kGt},         {"Lt", SelectorOperator::kLt},
+  };
+  for (const auto& [name, op] : kOperators) {
+    if (name == text) {
+      return op;
+    }
+  }
+  return std::nullopt;
+}
+
+void read_bound(Context context, json::Value at, SelectorRequirement& requirement) {
+  if (requirement.values.size() == 1) {
+    const std::string_view text = context.strings.text(requirement.values.front());
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), requirement.bound);
+    if (error == std::errc{} && end == text.data() + text.size()) {
+      return;
+    }
+  }
+  context.read.complain(at, "the operators Gt and Lt need exactly one value, a whole number");
+}
+
+SelectorRequirement read_requirement(Context context, json::Value value) {
+  SelectorRequirement requirement;
+  requirement.key = context.strings.intern(context.read.require_text(value, "key"));
+  if (const json::Value values = context.read.array(value, "values")) {
+    for (const json::NodeData& item : values.items()) {
+      requirement.values.push_back(context.strings.intern(context.read.as_text(json::Value(&item), "a value")));
+    }
+  }
+  const std::string_view op = context.read.require_text(value, "operator");
+  const auto known = selector_operator(op);
+  if (!known) {
+    context.read.complain(value, fmt::format("operator \"{}\" is not known", op));
+    return requirement;
+  }
+  requirement.op = *known;
+  const bool lists = *known == SelectorOperator::kIn || *known == SelectorOperator::kNotIn;
+  const bool compares = *known == SelectorOperator::kGt || *known == SelectorOperator::kLt;
+  if (compares) {
+    read_bound(context, value, requirement);
+  } else if (lists == requirement.values.empty()) {
+    context.read.complain(value, fmt::format("operator {} {}", op, lists ? "needs values" : "takes no values"));
+  }
+  std::sort(requirement.values.begin(), requirement.values.end());
+  return requirement;
+}
+
+SelectorTerm read_term(Context context, json::Value value) {
+  SelectorTerm term;
+  if (const json::Value expressions = context.read.array(value, "matchExpressions")) {
+    for (const json::NodeData& item : expressions.items()) {
+      term.labels.push_back(read_requirement(context, json::Value(&item)));
+    }
+  }
+  if (const json::Value fields = context.read.array(value, "matchFields")) {
+    for (const json::NodeData& item : fields.items()) {
+      const json::Value field(&item);
+      term.fields.push_back(read_requirement(context, field));
+      if (context.strings.text(term.fields.back().key) != "metadata.name") {
+        context.read.complain(field, "matchFields knows only metadata.name");
+      }
+    }
+  }
+  return term;
+}
+
+void read_node_affinity(Context context, json::Value spec, PodShape& shape) {
+  const json::Value affinity = context.read.object(context.read.object(spec, "affinity"), "nodeAffinity");
+  if (const json::Value required = context.read.object(affinity, "requiredDuringSchedulingIgnoredDuringExecution")) {
+    shape.affinity.emplace();
+    if (const json::Value terms = context.read.array(required, "nodeSelectorTerms")) {
+      for (const json::NodeData& item : terms.items()) {
+        shape.affinity->push_back(read_term(context, json::Value(&item)));
+      }
+    }
+  }
+  if (const json::Value preferred = context.read.array(affinity, "preferredDuringSchedulingIgnoredDuringExecution")) {
+    for (const json::NodeData& item : preferred.items()) {
+      const json::Value value(&item);
+      PreferredTerm& term = shape.preferred.emplace_back();
+      const auto weight = context.read.integer(value, "weight", 1, 100);
+      term.weight = static_cast<int>(weight.value_or(1));
+      term.term = read_term(context, context.read.require_object(value, "preference"));
+    }
+  }
+}
+
+// A pod bound by its template runs there or nowhere, whatever else it asks for.
+void pin_to_node(std::string_view node, Interner& strings, PodShape& shape) {
+  SelectorRequirement here;
+  here.key = strings.intern("metadata.name");
+  here.values.push_back(strings.intern(node));
+  if (!shape.affinity) {
+    shape.affinity.emplace(1);
+  }
+  for (SelectorTerm& term : *shape.affinity) {
+    term.fields.push_back(here);
+  }
+}
+
+}  // namespace
+
+Result<std::optional<BoundPod>> read_bound_pod(const NamedObject& named, ResourceNames& names) {
+  const Object& object = named.object;
+  BoundPod pod;
+  pod.key.reserve(named.ns.size() + named.name.size() + 1);
+  pod.key.append(named.ns).append("/").append(named.name);
+  json::Reader read(object.file, object.value, fmt::format("Pod \"{}\"", pod.key));
+  const json::Value spec = read.object(object.value, "spec");
+  const std::string_view phase = read.text(read.object(object.value, "status"), "phase").value_or("");
+  const bool ended = phase == "Succeeded" || phase == "Failed";
+  if (!ended) {
+    pod.node = read.text(spec, "nodeName").value_or("");
+    pod.requests = read_pod_requests(read, spec, names);
+  }
+  if (!read.ok()) {
+    return read.error();
+  }
+  if (pod.node.empty()) {
+    return std::optional<BoundPod>();
+  }
+  return pod;
+}
+
+std::vector<Toleration> read_tolerations(json::Reader& read, json::Value parent, Interner& strings) {
+  std::vector<Toleration> tolerations;
+  if (const json::Value list = read.array(parent, "tolerations")) {
+    for (const json::NodeData& item : list.items()) {
+      tolerations.push_back(read_toleration({read, strings}, json::Value(&item)));
+    }
+  }
+  return tolerations;
+}
+
+PodShape read_pod_shape(json::Reader& read, json::Value spec, Inventory& inventory) {
+  Interner& strings = inventory.strings();
+  PodShape shape;
+  shape.requests = read_pod_requests(read, spec, inventory.resources());
+  shape.node_selector = read_interned_labels(read, spec, "nodeSelector", strings);
+  shape.tolerations = read_tolerations(read, spec, strings);
+  read_node_affinity({read, strings}, spec, shape);
+  const std::string_view node = read.text(spec, "nodeName").value_or("");
+  if (!node.empty()) {
+    pin_to_node(node, strings, shape);
+  }
+  return shape;
+}
+
+}  // namespace gantree

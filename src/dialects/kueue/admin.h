@@ -1,0 +1,84 @@
+// What administrators set up: topologies, flavors, queues, priorities.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "dialects/core/label_selector.h"
+#include "dialects/dialects.h"
+#include "json/decode.h"
+#include "model/pod_shape.h"
+#include "model/topology.h"
+#include "queue/quota.h"
+
+namespace gantree::kueue {
+
+struct Flavor {
+  std::string name;
+  json::Place place;
+  std::vector<Label> node_labels;  // sorted by key
+  std::vector<Taint> node_taints;
+  std::vector<Toleration> tolerations;
+  std::string topology_name;  // "" where there is none
+  std::optional<TopologyId> topology;
+};
+
+// The quota of one flavor in a resource group; lists are by covered resource.
+struct FlavorQuota {
+  std::string flavor_name;
+  json::Place place;
+  std::vector<std::int64_t> nominal;
+  const Flavor* flavor = nullptr;
+  std::vector<QuotaId> cells;
+};
+
+struct ResourceGroup {
+  std::vector<ResourceId> covered;
+  std::vector<FlavorQuota> flavors;  // in order of preference
+};
+
+struct ClusterQueue {
+  std::string name;
+  std::string stop_policy;  // "" where it runs
+  LabelSelector namespace_selector;
+  std::vector<ResourceGroup> groups;
+};
+
+struct LocalQueue {
+  std::string cluster_queue_name;
+  json::Place place;
+  std::string stop_policy;
+  const ClusterQueue* cluster_queue = nullptr;
+};
+
+// All of them by name. Maps, because flavors and queues point to each other and order must not
+// depend on hashing.
+struct Setup {
+  std::map<std::string, TopologyId, std::less<>> topologies;
+  std::set<TopologyId> partial;  // topologies that leave nodes out
+  std::map<std::string, Flavor, std::less<>> flavors;
+  std::map<std::string, ClusterQueue, std::less<>> cluster_queues;
+  std::map<std::pair<std::string, std::string>, LocalQueue, std::less<>> local_queues;  // namespace, name
+  std::map<std::string, std::int64_t, std::less<>> priority_classes;
+
+  [[nodiscard]] bool has_queues() const { return !cluster_queues.empty() || !local_queues.empty(); }
+};
+
+// Each takes one object into the setup, checked for itself.
+[[nodiscard]] Result<> read_topology(const NamedObject& named, Intake& intake, Setup& setup);
+[[nodiscard]] Result<> read_flavor(const NamedObject& named, Intake& intake, Setup& setup);
+[[nodiscard]] Result<> read_cluster_queue(const NamedObject& named, Intake& intake, Setup& setup);
+[[nodiscard]] Result<> read_local_queue(const NamedObject& named, Setup& setup);
+[[nodiscard]] Result<> read_priority_class(const NamedObject& named, Setup& setup);
+
+// When all is read: follows the references between them, opens the quota cells, and notes which
+// topologies are partial. Fails where a reference points nowhere.
+[[nodiscard]] Result<> connect(Setup& setup, Intake& intake);
+
+}  // namespace gantree::kueue

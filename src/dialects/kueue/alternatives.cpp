@@ -1,0 +1,200 @@
+#include "dialects/kueue/alternatives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dialects/kueue/choice.h"
+#include "dialects/kueue/names.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+// The shape of a pod set on the nodes of its flavors.
+PodShape shape_on(const PodSetRequest& set, const Choice& choice) {
+  PodShape shape = set.shape;
+  for (const FlavorQuota* entry : choice.flavors) {
+    for (const Label& label : entry->flavor->node_labels) {
+      if (label_value(shape.node_selector, label.key) == nullptr) {
+        const auto at = std::lower_bound(shape.node_selector.begin(), shape.node_selector.end(), label);
+        shape.node_selector.insert(at, label);
+      }
+    }
+    const auto& tolerations = entry->flavor->tolerations;
+    shape.tolerations.insert(shape.tolerations.end(), tolerations.begin(), tolerations.end());
+  }
+  return shape;
+}
+
+QuotaDemand demand_of(const PodSetRequest& set, const Choice& choice) {
+  QuotaDemand demand;
+  for (std::size_t i = 0; i < choice.groups.size(); ++i) {
+    for (std::size_t r = 0; r < choice.groups[i]->covered.size(); ++r) {
+      const std::int64_t amount = set.shape.requests.get(choice.groups[i]->covered[r]);
+      if (amount > 0) {
+        demand.emplace_back(choice.flavors[i]->cells[r], amount);
+      }
+    }
+  }
+  return demand;
+}
+
+std::string flavors_of(const Choice& choice) {
+  std::vector<std::string_view> names;
+  for (const FlavorQuota* entry : choice.flavors) {
+    names.push_back(entry->flavor_name);
+  }
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+PodSet pod_set_of(const PodSetRequest& set, const Choice& choice) {
+  PodSet pod_set;
+  pod_set.name = set.name;
+  pod_set.shape = shape_on(set, choice);
+  pod_set.count = set.count;
+  pod_set.min_count = set.min_count;
+  pod_set.constraint = choice.constraint;
+  return pod_set;
+}
+
+Group group_of(const Unit& unit, const Choice& choice) {
+  Group group;
+  group.name = unit.group_name;
+  group.constraint = choice.constraint;
+  for (const PodSetRequest* set : unit.pod_sets) {
+    PodSet& pod_set = group.pod_sets.emplace_back(pod_set_of(*set, choice));
+    // The group as a whole is what must stay together.
+    pod_set.constraint = {};
+    pod_set.constraint.topology = choice.topology;
+    pod_set.constraint.packing = Packing::kPack;
+  }
+  return group;
+}
+
+// Lists by pod set follow the gang's depth-first order: sets alone come before those in groups.
+Alternative alternative_of(const Workload& workload, const std::vector<Unit>& units,
+                           const std::vector<const Choice*>& choices) {
+  Alternative alternative;
+  alternative.gang.key = workload.key;
+  alternative.gang.created_seconds = workload.created_seconds;
+  alternative.gang.root.constraint.packing = Packing::kTightest;
+  if (!choices.empty()) {
+    alternative.gang.topology = choices.front()->topology;
+  }
+  for (const bool grouped : {false, true}) {
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      if (units[i].group_name.empty() == grouped) {
+        continue;
+      }
+      if (grouped) {
+        alternative.gang.root.groups.push_back(group_of(units[i], *choices[i]));
+      } else {
+        alternative.gang.root.pod_sets.push_back(pod_set_of(*units[i].pod_sets.front(), *choices[i]));
+      }
+      for (const PodSetRequest* set : units[i].pod_sets) {
+        alternative.demand.push_back(demand_of(*set, *choices[i]));
+        alternative.flavors.push_back(flavors_of(*choices[i]));
+      }
+    }
+  }
+  return alternative;
+}
+
+// Every combination of the units' choices in lexicographic order, the first unit counting most.
+std::vector<Alternative> combine(const Workload& workload, const std::vector<Unit>& units,
+                                 const std::vector<std::vector<Choice>>& choices) {
+  std::vector<Alternative> alternatives;
+  std::vector<std::size_t> positions(units.size(), 0);
+  while (alternatives.size() < kMaxAlternatives) {
+    std::vector<const Choice*> current;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      current.push_back(&choices[i][positions[i]]);
+    }
+    alternatives.push_back(alternative_of(workload, units, current));
+    std::size_t i = units.size();
+    while (i > 0 && ++positions[i - 1] == choices[i - 1].size()) {
+      positions[--i] = 0;
+    }
+    if (i == 0) {
+      break;
+    }
+  }
+  return alternatives;
+}
+
+// A resource that no group of the queue covers can never be admitted.
+Result<> check_covered(const Workload& workload, const ClusterQueue& queue, const ResourceNames& names) {
+  for (const PodSetRequest& set : workload.pod_sets) {
+    for (const auto& [id, amount] : set.shape.requests.entries()) {
+      const bool covered = std::any_of(queue.groups.begin(), queue.groups.end(), [&](const ResourceGroup& group) {
+        return std::find(group.covered.begin(), group.covered.end(), id) != group.covered.end();
+      });
+      if (!covered && id != ResourceNames::kPods && set.count > 0) {
+        return invalid(
+            fmt::format("{}: pod set \"{}\" requests {}, which no resource group of ClusterQueue \"{}\" "
+                        "covers",
+                        json::to_string({workload.place.file, set.at.line()}), set.name, names.name(id), queue.name));
+      }
+    }
+  }
+  return {};
+}
+
+bool within(const std::vector<Label>& labels, const std::vector<Label>& all) {
+  return std::all_of(labels.begin(), labels.end(), [&](const Label& label) {
+    const StringId* value = label_value(all, label.key);
+    return value != nullptr && *value == label.value;
+  });
+}
+
+}  // namespace
+
+Result<std::vector<Alternative>> alternatives_in_queue(const Workload& workload, const ClusterQueue& queue,
+                                                       Intake& intake) {
+  if (auto covered = check_covered(workload, queue, intake.cluster.inventory().resources()); !covered) {
+    return tl::unexpected(covered.error());
+  }
+  const std::vector<Unit> units = units_of(workload);
+  std::vector<std::vector<Choice>> choices;
+  for (const Unit& unit : units) {
+    auto found = choices_in_queue(unit, queue, intake, kMaxAlternatives);
+    if (!found) {
+      return tl::unexpected(found.error());
+    }
+    choices.push_back(std::move(*found));
+  }
+  return combine(workload, units, choices);
+}
+
+Result<std::vector<Alternative>> alternatives_without_queue(const Workload& workload, const Setup& setup,
+                                                            Intake& intake) {
+  const std::vector<Unit> units = units_of(workload);
+  std::vector<std::vector<Choice>> choices;
+  for (const Unit& unit : units) {
+    auto found = choices_without_queue(unit, setup, intake);
+    if (!found) {
+      return tl::unexpected(found.error());
+    }
+    choices.push_back(std::move(*found));
+  }
+  return combine(workload, units, choices);
+}
+
+void use_quota(const Workload& workload, const ClusterQueue& queue, Intake& intake) {
+  for (const Unit& unit : units_of(workload)) {
+    Choice choice;
+    choice.groups = groups_in_use(unit, queue);
+    for (const ResourceGroup* group : choice.groups) {
+      const auto its = std::find_if(group->flavors.begin(), group->flavors.end(), [&](const FlavorQuota& entry) {
+        return within(entry.flavor->node_labels, unit.pod_sets.front()->shape.node_selector);
+      });
+      choice.flavors.push_back(its == group->flavors.end() ? &group->flavors.front() : &*its);
+    }
+    for (const PodSetRequest* set : unit.pod_sets) {
+      intake.quota.take({demand_of(*set, choice)}, {set->count});
+    }
+  }
+}
+
+}  // namespace gantree::kueue

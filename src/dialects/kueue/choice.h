@@ -1,0 +1,48 @@
+// Which flavors suit which pod sets.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "dialects/dialects.h"
+#include "dialects/kueue/admin.h"
+#include "dialects/kueue/workload.h"
+
+namespace gantree::kueue {
+
+// Pod sets that share their flavors: those of a group, or one alone.
+struct Unit {
+  std::string_view group_name;  // "" for one alone
+  std::vector<const PodSetRequest*> pod_sets;
+
+  [[nodiscard]] const TopologyRequest& request() const { return pod_sets.front()->topology; }
+};
+
+// The units of a workload in order of first appearance. Sets of no pods are left out.
+[[nodiscard]] std::vector<Unit> units_of(const Workload& workload);
+
+// One way to serve a unit.
+struct Choice {
+  std::vector<const ResourceGroup*> groups;  // those in use
+  std::vector<const FlavorQuota*> flavors;   // the flavor taken in each
+  TopologyId topology;
+  Constraint constraint;
+};
+
+// The choices of flavors for a unit in lexicographic order, at most `limit`. Fails with the reason
+// of every flavor where there is none.
+[[nodiscard]] Result<std::vector<Choice>> choices_in_queue(const Unit& unit, const ClusterQueue& queue, Intake& intake,
+                                                           std::size_t limit);
+
+// The choices of a topology alone.
+[[nodiscard]] Result<std::vector<Choice>> choices_without_queue(const Unit& unit, const Setup& setup, Intake& intake);
+
+// The groups of a queue from which the unit takes quota; one for the flavor's sake where it asks
+// for nothing that is covered.
+[[nodiscard]] std::vector<const ResourceGroup*> groups_in_use(const Unit& unit, const ClusterQueue& queue);
+
+}  // namespace gantree::kueue

@@ -1,0 +1,36 @@
+// The labels and annotations of the Kueue family.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace gantree::kueue {
+
+inline constexpr std::string_view kGroup = "kueue.x-k8s.io";
+
+// On a Job or JobSet.
+inline constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";          // label; annotation in old files
+inline constexpr std::string_view kPriorityClass = "kueue.x-k8s.io/priority-class";  // label
+inline constexpr std::string_view kMinParallelism = "kueue.x-k8s.io/job-min-parallelism";
+
+// On a pod template.
+inline constexpr std::string_view kRequired = "kueue.x-k8s.io/podset-required-topology";
+inline constexpr std::string_view kPreferred = "kueue.x-k8s.io/podset-preferred-topology";
+inline constexpr std::string_view kUnconstrained = "kueue.x-k8s.io/podset-unconstrained-topology";
+inline constexpr std::string_view kSliceLevel = "kueue.x-k8s.io/podset-slice-required-topology";
+inline constexpr std::string_view kSliceSize = "kueue.x-k8s.io/podset-slice-size";
+inline constexpr std::string_view kSliceLayers = "kueue.x-k8s.io/podset-slice-required-topology-constraints";
+inline constexpr std::string_view kGroupName = "kueue.x-k8s.io/podset-group-name";
+inline constexpr std::string_view kPlacement = "gantree.dev/placement";  // ours: pack, spread or balanced
+
+// The level value that leaves the choice to the scheduler.
+inline constexpr std::string_view kAuto = "auto";
+
+// Limits. Those of the resource definitions, but for the pod sets, where they grow from release to release.
+inline constexpr std::size_t kMaxSliceLayers = 3;
+inline constexpr std::size_t kMaxPodSets = 256;
+inline constexpr std::size_t kMaxResourceGroups = 16;
+inline constexpr std::size_t kMaxCoveredResources = 64;
+inline constexpr std::size_t kMaxFlavors = 64;
+
+}  // namespace gantree::kueue

@@ -1,0 +1,33 @@
+// What is wrong with a request inside otherwise good input: it rejects one gang,
+// not the file.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "json/decode.h"
+
+namespace gantree::kueue {
+
+// Keeps the first objection, as "file:line: message".
+class Objection {
+ public:
+  explicit Objection(std::string_view file) : file_(file) {}
+
+  void raise(json::Value at, std::string_view message) {
+    if (!first_) {
+      first_ = fmt::format("{}: {}", json::to_string({file_, at.line()}), message);
+    }
+  }
+  [[nodiscard]] const std::optional<std::string>& first() const { return first_; }
+
+ private:
+  std::string_view file_;
+  std::optional<std::string> first_;
+};
+
+}  // namespace gantree::kueue

@@ -1,0 +1,175 @@
+#include "dialects/kueue/submit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dialects/kueue/alternatives.h"
+#include "dialects/kueue/names.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+constexpr std::string_view kDefaultQueue = "default";
+constexpr std::string_view kNamespaceNameLabel = "kubernetes.io/metadata.name";  // set by Kubernetes itself
+
+std::string at(const Workload& workload, json::Value value) {
+  return json::to_string({workload.place.file, value ? value.line() : workload.place.line});
+}
+
+// The priority by class of workloads, else by class or number of a pod template, else the default.
+Result<std::int64_t> priority_of(const Workload& workload, const Setup& setup, const CoreObjects& core,
+                                 Unresolved& unresolved) {
+  if (workload.priority_class) {
+    const auto it = setup.priority_classes.find(workload.priority_class.text());
+    if (it != setup.priority_classes.end()) {
+      return it->second;
+    }
+    if (!setup.priority_classes.empty()) {
+      return invalid(fmt::format("{}: {}: there is no WorkloadPriorityClass \"{}\"",
+                                 at(workload, workload.priority_class), kPriorityClass,
+                                 workload.priority_class.text()));
+    }
+    ++unresolved.workload_priorities;
+  }
+  for (const PodSetRequest& set : workload.pod_sets) {
+    if (set.priority_class) {
+      const auto it = core.priority_classes.find(set.priority_class.text());
+      if (it != core.priority_classes.end()) {
+        return it->second;
+      }
+      if (core.has_priority_classes) {
+        return invalid(fmt::format("{}: priorityClassName: there is no PriorityClass \"{}\"",
+                                   at(workload, set.priority_class), set.priority_class.text()));
+      }
+      ++unresolved.priorities;
+      break;
+    }
+  }
+  for (const PodSetRequest& set : workload.pod_sets) {
+    if (set.priority) {
+      return *set.priority;
+    }
+  }
+  return core.default_priority.value_or(0);
+}
+
+// Of a namespace that is not in the input only the name is known: what else is asked of it is
+// taken to hold.
+bool admits_namespace(const ClusterQueue& queue, const std::string& ns, const CoreObjects& core) {
+  const auto known = core.namespaces.find(ns);
+  LabelMap labels = known == core.namespaces.end() ? LabelMap{} : known->second;
+  labels.insert_or_assign(std::string(kNamespaceNameLabel), ns);
+  return std::all_of(queue.namespace_selector.begin(), queue.namespace_selector.end(),
+                     [&](const LabelRequirement& requirement) {
+                       const bool unknown = known == core.namespaces.end() && requirement.key != kNamespaceNameLabel;
+                       return unknown || requirement.holds(labels);
+                     });
+}
+
+Rejection rejected(std::string message) {
+  return {.reason = Reason::kInvalidRequest, .message = std::move(message), .waits = false};
+}
+
+Rejection stopped(std::string_view kind, std::string_view name, std::string_view policy) {
+  return {.reason = Reason::kQueueStopped,
+          .message = fmt::format("{} \"{}\" is stopped (stopPolicy {})", kind, name, policy),
+          .waits = true};
+}
+
+// Why the queue takes nothing, or not this; nothing where it does.
+std::optional<Rejection> closed(const Workload& workload, const LocalQueue& local, const CoreObjects& core) {
+  const ClusterQueue& queue = *local.cluster_queue;
+  if (!admits_namespace(queue, workload.key.ns, core)) {
+    return rejected(fmt::format("{}: namespaceSelector of ClusterQueue \"{}\" does not admit namespace \"{}\"",
+                                at(workload, workload.queue_name), queue.name, workload.key.ns));
+  }
+  if (!local.stop_policy.empty()) {
+    return stopped("LocalQueue", workload.queue_name ? workload.queue_name.text() : kDefaultQueue, local.stop_policy);
+  }
+  if (!queue.stop_policy.empty()) {
+    return stopped("ClusterQueue", queue.name, queue.stop_policy);
+  }
+  return std::nullopt;
+}
+
+void find_alternatives(const Workload& workload, const Setup& setup, Intake& intake, Unresolved& unresolved,
+                       Submission& submission) {
+  const LocalQueue* queue = queue_of(workload, setup);
+  if (queue == nullptr && workload.queue_name) {
+    if (setup.has_queues()) {
+      submission.rejection = rejected(fmt::format("{}: {}: there is no LocalQueue \"{}\" in namespace \"{}\"",
+                                                  at(workload, workload.queue_name), kQueueName,
+                                                  workload.queue_name.text(), workload.key.ns));
+      return;
+    }
+    ++unresolved.queues;
+  }
+  if (queue != nullptr) {
+    submission.rejection = closed(workload, *queue, intake.core);
+    if (submission.rejection) {
+      return;
+    }
+  }
+  auto alternatives = queue != nullptr ? alternatives_in_queue(workload, *queue->cluster_queue, intake)
+                                       : alternatives_without_queue(workload, setup, intake);
+  if (!alternatives) {
+    submission.rejection = rejected(std::move(alternatives.error().message));
+    return;
+  }
+  submission.alternatives = std::move(*alternatives);
+  for (Alternative& alternative : submission.alternatives) {
+    alternative.gang.dialect = submission.dialect;
+    alternative.gang.priority = submission.priority;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> Unresolved::notes() const {
+  std::vector<std::string> notes;
+  const auto jobs = [](int count) {
+    return count == 1 ? std::string("1 job names") : fmt::format("{} jobs name", count);
+  };
+  if (queues > 0) {
+    notes.push_back(fmt::format("{} a queue, but no LocalQueue or ClusterQueue is in the input: planned without quota",
+                                jobs(queues)));
+  }
+  if (workload_priorities > 0) {
+    notes.push_back(fmt::format("{} a WorkloadPriorityClass, but none is in the input: it does not count",
+                                jobs(workload_priorities)));
+  }
+  if (priorities > 0) {
+    notes.push_back(fmt::format("{} a PriorityClass, but none is in the input: it does not count", jobs(priorities)));
+  }
+  return notes;
+}
+
+const LocalQueue* queue_of(const Workload& workload, const Setup& setup) {
+  const std::string name(workload.queue_name ? workload.queue_name.text() : kDefaultQueue);
+  const auto it = setup.local_queues.find(std::pair(workload.key.ns, name));
+  return it == setup.local_queues.end() ? nullptr : &it->second;
+}
+
+Submission submission_of(const Workload& workload, const Setup& setup, Intake& intake, Unresolved& unresolved) {
+  Submission submission;
+  submission.key = workload.key;
+  submission.dialect = "kueue";
+  submission.created_seconds = workload.created_seconds;
+  for (const PodSetRequest& set : workload.pod_sets) {
+    submission.pod_sets.emplace_back(set.name, set.count);
+  }
+  const auto priority = priority_of(workload, setup, intake.core, unresolved);
+  submission.priority = priority.value_or(0);
+  if (workload.objection) {
+    submission.rejection = rejected(*workload.objection);
+  } else if (!priority) {
+    submission.rejection = rejected(priority.error().message);
+  } else {
+    find_alternatives(workload, setup, intake, unresolved, submission);
+  }
+  return submission;
+}
+
+}  // namespace gantree::kueue

@@ -1,0 +1,31 @@
+// Workloads to submissions.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "dialects/dialects.h"
+#include "dialects/kueue/admin.h"
+#include "dialects/kueue/workload.h"
+#include "queue/submission.h"
+
+namespace gantree::kueue {
+
+// References that workloads make to objects of kinds of which the input has none at all. Those are
+// left out of many dumps, so the workloads are planned without, and the user is told.
+struct Unresolved {
+  int queues = 0;
+  int workload_priorities = 0;
+  int priorities = 0;
+
+  [[nodiscard]] std::vector<std::string> notes() const;
+};
+
+// A workload that asks, as a submission: with alternatives, or with the reason why there are none.
+[[nodiscard]] Submission submission_of(const Workload& workload, const Setup& setup, Intake& intake,
+                                       Unresolved& unresolved);
+
+// The queue of a workload; nullptr where it names none or one that is not there.
+[[nodiscard]] const LocalQueue* queue_of(const Workload& workload, const Setup& setup);
+
+}  // namespace gantree::kueue
