@@ -1,0 +1,77 @@
+// gantree: a topology-aware gang scheduler.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "commands.h"
+#include "output.h"
+
+namespace {
+
+int usage_error(const CLI::App& app, const CLI::ParseError& error, std::string_view first_word) {
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty() && !first_word.empty() && !first_word.starts_with('-')) {
+    gantree::tell(fmt::format("there is no command \"{}\"", first_word));
+  } else {
+    gantree::tell(error.what());
+  }
+  fmt::print(stderr, "Try: gantree {}--help\n", chosen.empty() ? "" : chosen.front()->get_name() + " ");
+  return gantree::kBadInput;
+}
+
+// The help of a command, or of all where none is named.
+int print_help(CLI::App& app, const std::string& topic, const CLI::App* asking) {
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == topic && command != asking) {
+      return gantree::write_output(command->help("gantree")) ? gantree::kDone : gantree::kBadInput;
+    }
+  }
+  if (!topic.empty()) {
+    gantree::tell(fmt::format("there is no command \"{}\"", topic));
+    return gantree::kBadInput;
+  }
+  // Asked for by its own formatter: App::help would print that of the command chosen, which is `help`.
+  const std::string text = app.get_formatter()->make_help(&app, "gantree", CLI::AppFormatMode::Normal);
+  return gantree::write_output(text) ? gantree::kDone : gantree::kBadInput;
+}
+
+int run_command(int argc, char** argv) {
+  CLI::App app("A topology-aware gang scheduler for Kubernetes", "gantree");
+  app.set_version_flag("--version", "gantree " GANTREE_VERSION, "Print the version");
+  app.require_subcommand(1);
+  std::function<int()> run;
+  gantree::add_plan(app, run);
+  app.add_subcommand("version", "Print the version")->callback([&run] {
+    run = [] { return gantree::write_output("gantree " GANTREE_VERSION "\n") ? gantree::kDone : gantree::kBadInput; };
+  });
+  std::string topic;
+  CLI::App* help = app.add_subcommand("help", "Print this help, or that of a command");
+  help->add_option("COMMAND", topic, "Which command");
+  help->callback([&] { run = [&] { return print_help(app, topic, help); }; });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and version come as errors of code 0.
+    return error.get_exit_code() == 0 ? app.exit(error) : usage_error(app, error, argc > 1 ? argv[1] : "");
+  }
+  return run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that goes away (| head) is noticed when writing fails.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run_command(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gantree: %s\n", error.what());
+    return gantree::kBadInput;
+  }
+}

@@ -1,0 +1,88 @@
+#include "view/decision_json.h"
+
+#include <utility>
+
+namespace gantree {
+
+namespace {
+
+std::vector<std::string> values_of(const Node& node, const Topology& topology, const Interner& strings) {
+  std::vector<std::string> values;
+  values.reserve(topology.levels.size());
+  for (const std::string& level : topology.levels) {
+    const auto key = strings.find(level);
+    const StringId* value = key ? label_value(node.labels, *key) : nullptr;
+    values.emplace_back(value == nullptr ? std::string_view{} : strings.text(*value));
+  }
+  return values;
+}
+
+json::Out texts(const std::vector<std::string>& items) {
+  json::Out list = json::Out::array();
+  for (const std::string& item : items) {
+    list.push(item);
+  }
+  return list;
+}
+
+json::Out assignment_to_json(const PodSetDecision& pod_set, Cluster& cluster) {
+  json::Out domains = json::Out::array();
+  for (const DomainShare& share : domain_shares(pod_set, cluster)) {
+    domains.push(json::Out::object().add("values", texts(share.values)).add("count", share.count));
+  }
+  return json::Out::object()
+      .add("levels", texts(cluster.engine().topology(pod_set.topology).levels))
+      .add("domains", std::move(domains));
+}
+
+json::Out decision_to_json(const Decision& decision, Cluster& cluster) {
+  json::Out gang = json::Out::object();
+  gang.add("namespace", decision.key.ns);
+  gang.add("name", decision.key.name);
+  gang.add("kind", decision.key.kind);
+  gang.add("dialect", decision.dialect);
+  gang.add("state", to_string(decision.state));
+  const bool placed = decision.state == GangState::kPlaced;
+  if (!placed) {
+    gang.add("reason", to_string(decision.reason));
+    gang.add("message", decision.message);
+  }
+  json::Out pod_sets = json::Out::array();
+  for (const PodSetDecision& pod_set : decision.pod_sets) {
+    json::Out entry = json::Out::object();
+    entry.add("name", pod_set.name);
+    entry.add("count", pod_set.count);
+    if (placed && !pod_set.hosts.empty()) {
+      entry.add("topologyAssignment", assignment_to_json(pod_set, cluster));
+    }
+    pod_sets.push(std::move(entry));
+  }
+  gang.add("podSets", std::move(pod_sets));
+  return gang;
+}
+
+}  // namespace
+
+std::vector<DomainShare> domain_shares(const PodSetDecision& pod_set, Cluster& cluster) {
+  const Topology& topology = cluster.engine().topology(pod_set.topology);
+  std::vector<DomainShare> shares;
+  for (const HostShare& host : pod_set.hosts) {
+    auto values = values_of(cluster.inventory().node(host.node), topology, cluster.inventory().strings());
+    if (!shares.empty() && shares.back().values == values) {
+      shares.back().count += host.count;
+    } else {
+      shares.push_back({.values = std::move(values), .count = host.count});
+    }
+  }
+  return shares;
+}
+
+json::Out decisions_to_json(const std::vector<Decision>& decisions, Cluster& cluster) {
+  json::Out gangs = json::Out::array();
+  for (const Decision& decision : decisions) {
+    gangs.push(decision_to_json(decision, cluster));
+  }
+  return json::Out::object().add("gangs", std::move(gangs)).add("evictions", json::Out::array());
+}
+
+}  // namespace gantree

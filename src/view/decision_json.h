@@ -1,0 +1,26 @@
+// Decisions as the JSON (or YAML) that others read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "json/write.h"
+#include "model/decision.h"
+#include "state/cluster.h"
+
+namespace gantree {
+
+// Pods in one domain of the lowest topology level.
+struct DomainShare {
+  std::vector<std::string> values;  // one a level of the topology
+  int count = 0;
+};
+
+// The hosts of a placed pod set, in rank order, as domains of the topology's lowest level. Hosts of
+// one domain that follow each other are one entry.
+[[nodiscard]] std::vector<DomainShare> domain_shares(const PodSetDecision& pod_set, Cluster& cluster);
+
+// {"gangs": [...], "evictions": []}, gangs in the order decided.
+[[nodiscard]] json::Out decisions_to_json(const std::vector<Decision>& decisions, Cluster& cluster);
+
+}  // namespace gantree
