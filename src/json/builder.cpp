@@ -7,6 +7,8 @@
 #include <limits>
 #include <new>
 #include <numeric>
+#include <span>
+#include <unordered_set>
 
 #include "base/check.h"
 #include "json/read.h"
@@ -67,6 +69,14 @@ bool Builder::key(std::string_view key, int line) {
   open.key = key;
   open.key_line = line;
   open.has_key = true;
+  open.merge = false;
+  return true;
+}
+
+bool Builder::merge_key(int line) {
+  key("<<", line);
+  open_.back().merge = true;
+  open_.back().merges = true;
   return true;
 }
 
@@ -80,16 +90,21 @@ bool Builder::add(const Built& built, int line) {
   if (open_.size() + static_cast<std::size_t>(built.height) > kMaxDepth) {
     return fail_at(line, fmt::format("nested deeper than {} levels", kMaxDepth), Errc::kLimit);
   }
+  attach(built);
+  return true;
+}
+
+void Builder::attach(const Built& built) {
   last_ = built;
   if (open_.empty()) {
-    return true;
+    return;
   }
   Open& open = open_.back();
-  children_.push_back({.member = {.key = open.key, .value = built.node}, .key_line = open.key_line});
+  children_.push_back(
+      {.member = {.key = open.key, .value = built.node}, .key_line = open.key_line, .merge = open.merge});
   open.has_key = false;
   open.size += built.size;
   open.height = std::max(open.height, built.height);
-  return true;
 }
 
 bool Builder::end() {
@@ -97,16 +112,41 @@ bool Builder::end() {
   if (open.kind == Kind::kObject && !check_unique(open.first_child)) {
     return false;
   }
+  if (open.merges && !apply_merges(open.first_child)) {
+    return false;
+  }
   const Built built{.node = lay_down(open), .size = open.size, .height = open.height + 1};
   children_.resize(open.first_child);
   open_.pop_back();
-  last_ = built;
-  if (!open_.empty()) {
-    Open& parent = open_.back();
-    children_.push_back({.member = {.key = parent.key, .value = built.node}, .key_line = parent.key_line});
-    parent.has_key = false;
-    parent.size += built.size;
-    parent.height = std::max(parent.height, built.height);
+  attach(built);
+  return true;
+}
+
+// Replaces the member << by the members of its value, an object or a list of
+// objects. The object's own members come first, then the earlier object.
+bool Builder::apply_merges(std::size_t first_child) {
+  const auto own = std::find_if(children_.begin() + static_cast<std::ptrdiff_t>(first_child), children_.end(),
+                                [](const Child& child) { return child.merge; });
+  const Child merge = *own;
+  children_.erase(own);
+  std::span<const NodeData> sources(&merge.member.value, 1);
+  if (merge.member.value.kind == Kind::kArray) {
+    sources = Value(&merge.member.value).items();
+  }
+  std::unordered_set<std::string_view> taken;
+  for (std::size_t i = first_child; i < children_.size(); ++i) {
+    taken.insert(children_[i].member.key);
+  }
+  for (const NodeData& source : sources) {
+    if (source.kind != Kind::kObject) {
+      return fail_at(merge.key_line, fmt::format("the merge key << takes an object or a list of objects, not {}",
+                                                 to_string(source.kind)));
+    }
+    for (const MemberData& member : Value(&source).members()) {
+      if (taken.insert(member.key).second) {
+        children_.push_back({.member = member, .key_line = merge.key_line});
+      }
+    }
   }
   return true;
 }

@@ -42,6 +42,7 @@ class Builder {
   void start();  // a new document; forgets what is unfinished
   bool begin(Kind container, int line);
   bool key(std::string_view key, int line);  // in an object, before each value
+  bool merge_key(int line);                  // the key <<: the object takes in what its value holds
   bool end();
   bool add(const Built& built, int line);
   bool add(const NodeData& scalar) { return add(Built{.node = scalar}, scalar.line); }
@@ -59,6 +60,8 @@ class Builder {
   struct Open {
     Kind kind = Kind::kNull;
     bool has_key = false;
+    bool merge = false;   // the pending key is <<
+    bool merges = false;  // one of the children has the key <<
     int line = 0;
     int key_line = 0;
     int height = 0;
@@ -69,8 +72,11 @@ class Builder {
   struct Child {
     MemberData member;
     int key_line = 0;
+    bool merge = false;
   };
 
+  void attach(const Built& built);
+  bool apply_merges(std::size_t first_child);
   bool check_unique(std::size_t first_child);
   bool report_duplicate(std::size_t child);
   [[nodiscard]] NodeData lay_down(const Open& open);

@@ -47,6 +47,7 @@ class Stream {
   }
 
   [[nodiscard]] const std::vector<NodeData>& roots() const { return roots_; }
+  [[nodiscard]] bool refers_to_source() const { return refers_to_source_; }
   [[nodiscard]] const Error& failure() const { return builder_.failure(); }
 
  private:
@@ -97,7 +98,10 @@ class Stream {
   }
 
   bool json_document() {
-    const std::size_t end = next_marker(at_);
+    if (!within_json_) {
+      region_end_ = next_marker(at_);
+    }
+    const std::size_t end = region_end_;
     const std::string_view region = text_.substr(at_, end - at_);
     // Most often the text up to the marker is one document. Where several
     // follow each other, each is cut out first: the parser indexes all it is
@@ -121,6 +125,7 @@ class Stream {
         break;
     }
     roots_.push_back(builder_.last().node);
+    refers_to_source_ = true;
     at_ = skip_blanks(at_ + parsed.used);
     within_json_ = at_ < end;
     if (within_json_ && !opens_json(text_, at_)) {
@@ -150,22 +155,18 @@ class Stream {
     return 0;
   }
 
-  // Everything up to the next document that looks like JSON.
+  // Everything up to the next document that looks like JSON, or up to "...",
+  // behind which directives and documents without "---" may start.
   bool yaml_stretch() {
-    std::size_t segment = at_;
+    const bool directives = text_[at_] == '%';
     std::size_t end = next_marker(at_);
-    while (end < text_.size() && !splits_between(segment, end)) {
-      segment = end + 3;
+    if (directives && is_marker(text_, end, "---")) {
+      end = next_marker(end);
+    }
+    while (is_marker(text_, end, "---") && !opens_json(text_, skip_blanks(end + 3))) {
       end = next_marker(end);
     }
     return yaml_until(end);
-  }
-
-  // Whether the document behind the marker looks like JSON, and the segment
-  // before it holds no directive that belongs to it.
-  [[nodiscard]] bool splits_between(std::size_t segment, std::size_t marker) const {
-    return is_marker(text_, marker, "---") && opens_json(text_, skip_blanks(marker + 3)) &&
-           text_[skip_blanks(segment)] != '%';
   }
 
   // From the marker of this document, or with the indentation of its first line.
@@ -198,7 +199,9 @@ class Stream {
   std::size_t start_ = 0;  // where the document's text starts, marker included
   std::size_t counted_ = 0;
   int line_ = 1;
-  bool within_json_ = false;  // behind a JSON document, no marker seen since
+  bool within_json_ = false;    // behind a JSON document, no marker seen since
+  std::size_t region_end_ = 0;  // the marker that ends the JSON documents here
+  bool refers_to_source_ = false;
   std::vector<NodeData> roots_;
 };
 
@@ -241,6 +244,9 @@ Result<std::vector<Document>> read_documents(const std::string& file, std::strin
   Stream stream(file, *storage, size);
   if (!stream.read()) {
     return tl::unexpected<Error>(stream.failure());
+  }
+  if (!stream.refers_to_source()) {
+    storage->source = {};
   }
   std::vector<Document> documents;
   for (const NodeData& root : stream.roots()) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <yaml.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/check.h"
@@ -12,6 +13,8 @@ namespace gantree::json {
 namespace {
 
 constexpr std::string_view kTagPrefix = "tag:yaml.org,2002:";
+// The parser compares each %TAG with all others.
+constexpr int kMaxTagDirectives = 64;
 
 std::string_view view(const yaml_char_t* text) {
   return text == nullptr ? std::string_view{} : std::string_view(reinterpret_cast<const char*>(text));
@@ -37,7 +40,7 @@ class Event {
 class YamlReader {
  public:
   YamlReader(std::string_view text, int line, Builder& builder, Storage& storage)
-      : first_line_(line), builder_(builder), storage_(storage) {
+      : text_(text), first_line_(line), builder_(builder), storage_(storage) {
     GANTREE_CHECK(yaml_parser_initialize(&parser_) == 1);
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
@@ -47,6 +50,9 @@ class YamlReader {
   YamlReader& operator=(const YamlReader&) = delete;
 
   bool read(std::vector<NodeData>& roots) {
+    if (!check_directives()) {
+      return false;
+    }
     for (;;) {
       if (!event_.next(parser_)) {
         return syntax_error();
@@ -74,6 +80,18 @@ class YamlReader {
     Built built;
     bool complete = false;
   };
+
+  bool check_directives() {
+    constexpr std::string_view kDirective = "\n%TAG";
+    int count = 0;
+    for (std::size_t at = text_.find(kDirective); at != std::string_view::npos; at = text_.find(kDirective, at + 1)) {
+      if (++count > kMaxTagDirectives) {
+        return builder_.fail_at(line_at(at + 1), fmt::format("more than {} %TAG directives", kMaxTagDirectives),
+                                Errc::kLimit);
+      }
+    }
+    return true;
+  }
 
   bool take() {
     switch (event_->type) {
@@ -147,16 +165,13 @@ class YamlReader {
     const int line = line_of(event_->start_mark);
     const std::string_view text(reinterpret_cast<const char*>(data.value), data.length);
     const bool plain = data.style == YAML_PLAIN_SCALAR_STYLE;
-    if (builder_.awaits_key()) {
-      if (plain && text == "<<") {
-        return builder_.fail_at(line, "merge keys (<<) are not supported");
-      }
-      remember(view(data.anchor), make_scalar(Kind::kString, storage_.keep(text), line));
-      return builder_.key(storage_.keep(text), line);
-    }
+    const std::string_view tag = view(data.tag);
     Kind kind = plain ? kind_of_plain(text) : Kind::kString;
-    if (const std::string_view tag = view(data.tag); !tag.empty() && !apply_tag(tag, text, line, kind)) {
+    if (!tag.empty() && !apply_tag(tag, text, line, kind)) {
       return false;
+    }
+    if (builder_.awaits_key()) {
+      return key(text, plain && tag.empty());
     }
     NodeData node;
     switch (kind) {
@@ -171,6 +186,17 @@ class YamlReader {
     }
     remember(view(data.anchor), node);
     return builder_.add(node);
+  }
+
+  // A key is text, whatever it would be as a value.
+  bool key(std::string_view text, bool may_merge) {
+    const int line = line_of(event_->start_mark);
+    if (may_merge && text == "<<") {
+      return builder_.merge_key(line);
+    }
+    const std::string_view kept = storage_.keep(text);
+    remember(view(event_->data.scalar.anchor), make_scalar(Kind::kString, kept, line));
+    return builder_.key(kept, line);
   }
 
   void remember(std::string_view anchor, const NodeData& node) {
@@ -213,17 +239,54 @@ class YamlReader {
 
   bool syntax_error() {
     GANTREE_CHECK(parser_.error != YAML_MEMORY_ERROR);
-    const std::string_view problem = parser_.problem == nullptr ? "malformed YAML" : parser_.problem;
     if (parser_.error == YAML_READER_ERROR) {
-      return builder_.fail_at(line_of(parser_.mark), problem);
+      return builder_.fail_at(line_at(parser_.problem_offset),
+                              fmt::format("the character U+{:04X} is not allowed", parser_.problem_value));
     }
-    return builder_.fail_at(line_of(parser_.problem_mark), problem);
+    // The end of the text counts as a line of its own, where nobody would look.
+    const int line = std::min(line_of(parser_.problem_mark), line_at(text_.empty() ? 0 : text_.size() - 1));
+    const std::string_view problem = parser_.problem == nullptr ? "malformed YAML" : parser_.problem;
+    const std::string_view context = parser_.context == nullptr ? "" : parser_.context;
+    if (context == "while scanning a simple key") {
+      return builder_.fail_at(line_of(parser_.context_mark), "expected \":\" after a key");
+    }
+    if (problem == "found character that cannot start any token") {
+      return builder_.fail_at(line, bad_start());
+    }
+    if (problem == "did not find expected <document start>") {
+      return builder_.fail_at(line, "expected \"---\" before another document");
+    }
+    if (const std::size_t end = problem.find(" in this context"); end != std::string_view::npos) {
+      return builder_.fail_at(line, fmt::format("{} here", problem.substr(0, end)));
+    }
+    if (context.empty()) {
+      return builder_.fail_at(line, problem);
+    }
+    const int context_line = line_of(parser_.context_mark);
+    return builder_.fail_at(line, context_line == line
+                                      ? fmt::format("{} {}", problem, context)
+                                      : fmt::format("{} {} that starts on line {}", problem, context, context_line));
   }
 
+  // The character is the next one that the scanner did not take.
+  [[nodiscard]] std::string bad_start() const {
+    const auto* next = reinterpret_cast<const char*>(parser_.buffer.pointer);
+    const char character = parser_.unread > 0 ? *next : ' ';
+    if (character == '\t') {
+      return "a tab is used for indentation; YAML takes only spaces";
+    }
+    return fmt::format("a value cannot start with {}; put it in quotes", character);
+  }
+
+  [[nodiscard]] int line_at(std::size_t position) const {
+    const std::string_view before = text_.substr(0, position);
+    return first_line_ + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  }
   [[nodiscard]] int line_of(const yaml_mark_t& mark) const { return first_line_ + static_cast<int>(mark.line); }
 
   yaml_parser_t parser_{};
   Event event_;
+  std::string_view text_;
   int first_line_;
   Builder& builder_;
   Storage& storage_;

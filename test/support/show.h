@@ -1,10 +1,18 @@
-#include <charconv>
+// Documents as short text, to compare them in tests and fuzz targets.
+#pragma once
 
-#include "unit/json/show.h"
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "json/read.h"
+#include "json/write.h"
 
 namespace gantree::json {
 
-Out to_out(Value value) {
+// The same tree to write. Numbers that are not 64-bit integers become strings
+// that start with '#'.
+[[nodiscard]] inline Out to_out(Value value) {
   switch (value.kind()) {
     case Kind::kNull:
       return {};
@@ -37,7 +45,9 @@ Out to_out(Value value) {
   return {};
 }
 
-std::string shown(std::string text) {
+// All documents of the text as compact JSON, with a space between them; or the
+// error message.
+[[nodiscard]] inline std::string shown(std::string text) {
   const auto documents = read_documents("f", std::move(text));
   if (!documents) {
     return documents.error().message;
