@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""The examples do what their comments say."""
+import json
+import subprocess
+import sys
+import unittest
+
+import yaml
+
+from cli import ROOT, CliTest, gantree
+
+EXAMPLES = ROOT / "examples"
+NOT_STARTED = {"impossible-rack": "TopologyTooLarge", "evaluate-everything": "QuotaExceeded", "wrong-level": "InvalidRequest"}
+
+
+def cluster(*options):
+    return subprocess.run([sys.executable, EXAMPLES / "cluster.py", *options], capture_output=True, text=True, check=True).stdout
+
+
+class Examples(CliTest):
+    def planned(self, *files):
+        path = self.write("cluster.yaml", cluster())
+        done = gantree("plan", "-f", path, "-f", EXAMPLES / "queues.yaml", *(word for file in files for word in ("-f", file)), "-o", "json")
+        self.assertEqual(done.stderr, "")
+        return {gang["name"]: gang for gang in json.loads(done.stdout)["gangs"]}
+
+    def domains(self, gang, depth, pod_sets=slice(None)):
+        """How many domains of the topology's first `depth` levels the gang uses."""
+        return {tuple(domain["values"][:depth]) for pod_set in gang["podSets"][pod_sets] for domain in pod_set["topologyAssignment"]["domains"]}
+
+    def test_every_job_of_the_demo_ends_as_its_comment_says(self):
+        gangs = self.planned(EXAMPLES / "jobs")
+        self.assertEqual(len(gangs), len(list((EXAMPLES / "jobs").glob("*.yaml"))))
+        self.assertEqual({name: gang["reason"] for name, gang in gangs.items() if gang["state"] != "Placed"}, NOT_STARTED)
+        one_rack = {"finetune-70b", "rlhf", "zz-serve-405b", "pretrain-8b"}
+        one_block = one_rack | {"pretrain-13b", "pretrain-34b", "pipeline-180b"}
+        for name, gang in gangs.items():
+            if gang["state"] == "Placed":
+                self.assertTrue(name not in one_rack or len(self.domains(gang, 2)) == 1, name)
+                self.assertTrue(name not in one_block or len(self.domains(gang, 1)) == 1, name)
+        self.assertEqual(len(self.domains(gangs["embedding-service"], 2)), 8)
+        self.assertEqual(len(self.domains(gangs["tensor-parallel-7b"], 3)), 2)
+        self.assertEqual(gangs["hyperparameter-search"]["podSets"][0]["count"], 228)
+
+    def test_the_stories_are_placed(self):
+        for file in sorted((EXAMPLES / "stories").glob("*.yaml")):
+            with self.subTest(file.name):
+                (gang,) = self.planned(file).values()
+                self.assertEqual(gang["state"], "Placed", gang.get("message"))
+
+    def test_the_cluster_is_the_same_in_yaml_and_json_and_every_time(self):
+        text = cluster("--blocks", "1")
+        self.assertEqual(yaml.load(text, yaml.CSafeLoader), json.loads(cluster("--blocks", "1", "-o", "json")))
+        self.assertEqual(text, cluster("--blocks", "1"))
+        self.assertNotEqual(text, cluster("--blocks", "1", "--seed", "8"))
+
+
+if __name__ == "__main__":
+    unittest.main()
