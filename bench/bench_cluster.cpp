@@ -114,4 +114,13 @@ Gang bench_gang(const BenchCluster& cluster, BenchAsk ask, int pods, int gpus_ea
   return gang;
 }
 
+Gang bench_group(const BenchCluster& cluster, BenchAsk ask, int workers) {
+  Gang gang = bench_gang(cluster, ask, workers, 1);
+  gang.root.constraint = std::exchange(gang.root.pod_sets.front().constraint, {});
+  PodSet leader = bench_gang(cluster, BenchAsk::kUnconstrained, 1, 2).root.pod_sets.front();
+  leader.name = "leader";
+  gang.root.pod_sets.push_back(std::move(leader));
+  return gang;
+}
+
 }  // namespace gantree

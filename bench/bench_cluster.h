@@ -36,5 +36,7 @@ inline constexpr BenchAsk kAllAsks[] = {BenchAsk::kRequiredRack, BenchAsk::kRequ
                                         BenchAsk::kUnconstrained, BenchAsk::kSlices};
 [[nodiscard]] const char* to_string(BenchAsk ask);
 [[nodiscard]] Gang bench_gang(const BenchCluster& cluster, BenchAsk ask, int pods, int gpus_each);
+// A leader of two GPUs and its workers as one group in a rack or block.
+[[nodiscard]] Gang bench_group(const BenchCluster& cluster, BenchAsk ask, int workers);
 
 }  // namespace gantree

@@ -20,10 +20,8 @@ BenchCluster& cluster_of(int nodes) {
   return *cluster;
 }
 
-void place(benchmark::State& state, int nodes, BenchAsk ask, int pods, int gpus_each) {
-  BenchCluster& bench = cluster_of(nodes);
+void place(benchmark::State& state, BenchCluster& bench, const Gang& gang) {
   Engine& engine = bench.cluster.engine();
-  const Gang gang = bench_gang(bench, ask, pods, gpus_each);
   bool placed = false;
   for (auto _ : state) {
     const Outcome outcome = engine.place(gang);
@@ -77,8 +75,20 @@ void register_all() {
       for (const int gpus : {1, 8}) {
         for (const int pods : {8, 64, 512, 4096}) {
           add(fmt::format("place/{}/{}/gpus:{}/pods:{}", size, to_string(ask), gpus, pods), benchmark::kMicrosecond,
-              [=](benchmark::State& state) { place(state, nodes, ask, pods, gpus); });
+              [=](benchmark::State& state) {
+                BenchCluster& bench = cluster_of(nodes);
+                place(state, bench, bench_gang(bench, ask, pods, gpus));
+              });
         }
+      }
+    }
+    for (const BenchAsk ask : {BenchAsk::kRequiredRack, BenchAsk::kPreferredRack}) {
+      for (const int workers : {7, 63, 511}) {
+        add(fmt::format("place_group/{}/{}/workers:{}", size, to_string(ask), workers), benchmark::kMicrosecond,
+            [=](benchmark::State& state) {
+              BenchCluster& bench = cluster_of(nodes);
+              place(state, bench, bench_group(bench, ask, workers));
+            });
       }
     }
     add("new_shape/" + size, benchmark::kMicrosecond, [=](benchmark::State& state) { new_shape(state, nodes); });

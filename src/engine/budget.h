@@ -16,6 +16,7 @@ class Budget {
     return left_ >= 0;
   }
   [[nodiscard]] bool can_spend(std::int64_t steps) const { return left_ >= steps; }
+  [[nodiscard]] std::int64_t left() const { return left_; }
   [[nodiscard]] bool exhausted() const { return left_ < 0; }
 
  private:

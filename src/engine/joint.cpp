@@ -101,9 +101,11 @@ class Joint {
   // Combinations of some children taken together.
   struct Sum {
     std::vector<std::uint64_t> combination;
+    std::vector<std::size_t> state;
     std::vector<std::uint64_t> cost;
   };
 
+  [[nodiscard]] std::int64_t estimate() const;
   [[nodiscard]] bool relevant(Domain domain) const;
   Table build(Domain domain);
   void build_host(Table& table);
@@ -171,6 +173,10 @@ Joint::Sum Joint::add(const Sum& sum, const Table& child, std::vector<std::uint3
   chosen.assign(combinations_.states(), kNone);
   cells_ += combinations_.states();
   std::vector<std::uint64_t> cost(words_);
+  std::vector<std::size_t> child_state;  // the state of a sum is the sum of the states
+  for (const std::uint64_t combination : child.combination) {
+    child_state.push_back(combinations_.state(combination));
+  }
   for (std::size_t a = 0; a < sum.combination.size(); ++a) {
     if (!budget_.spend(static_cast<std::int64_t>(child.combination.size()))) {
       return out;
@@ -183,11 +189,12 @@ Joint::Sum Joint::add(const Sum& sum, const Table& child, std::vector<std::uint3
       for (std::size_t w = 0; w < words_; ++w) {
         cost[w] = sum.cost[a * words_ + w] + child.cost[b * words_ + w];
       }
-      const std::size_t state = combinations_.state(both);
+      const std::size_t state = sum.state[a] + child_state[b];
       std::uint32_t& slot = slot_of_state_[state];
       if (slot == kNone) {
         slot = static_cast<std::uint32_t>(out.combination.size());
         out.combination.push_back(both);
+        out.state.push_back(state);
         out.cost.insert(out.cost.end(), cost.begin(), cost.end());
       } else {
         const auto old = out.cost.begin() + static_cast<std::ptrdiff_t>(slot * words_);
@@ -285,7 +292,7 @@ Joint::Table Joint::build(Domain domain) {
     finish(table);
     return table;
   }
-  Sum sum{{0}, std::vector<std::uint64_t>(words_, 0)};
+  Sum sum{{0}, {0}, std::vector<std::uint64_t>(words_, 0)};
   const Range range = tree_.children(domain);
   for (std::uint32_t c = range.begin; c < range.end && !budget_.exhausted() && cells_ <= kMaxCells; ++c) {
     if (!relevant({domain.level + 1, c})) {
@@ -324,25 +331,47 @@ void Joint::trace(const Table& table, std::size_t entry, std::vector<Shares>& sh
   GANTREE_CHECK(combination == 0);
 }
 
+// A lower bound of the steps, so that hopeless efforts end before they start.
+std::int64_t Joint::estimate() const {
+  const Range hosts = tree_.hosts(problem_.within);
+  std::int64_t steps = 0;
+  std::int64_t used_hosts = 0;
+  for (std::uint32_t host = hosts.begin; host < hosts.end; ++host) {
+    std::int64_t combinations = 1;
+    for (const JointPart& part : problem_.parts) {
+      combinations *= std::min(part.count, part.counts->slots(host)) + 1;
+    }
+    steps += combinations;
+    used_hosts += combinations > 1 ? 1 : 0;
+  }
+  const auto states = static_cast<std::int64_t>(combinations_.states());
+  if (states * used_hosts > static_cast<std::int64_t>(kMaxCells)) {
+    return std::numeric_limits<std::int64_t>::max();
+  }
+  return steps * states / 4;
+}
+
 JointAnswer Joint::solve() {
   if (!combinations_.valid() || tree_.size(tree_.host_level()) > kMaxHosts) {
-    return {JointVerdict::kGaveUp, {}};
+    return {JointVerdict::kGaveUp, {}, {}};
   }
-  const auto hosts = static_cast<std::size_t>(tree_.hosts(problem_.within).size());
-  if (combinations_.states() * hosts > kMaxCells ||
-      !budget_.can_spend(static_cast<std::int64_t>(combinations_.states() * hosts))) {
-    return {JointVerdict::kGaveUp, {}};
+  if (!budget_.can_spend(estimate())) {
+    return {JointVerdict::kGaveUp, {}, {}};
   }
   const Table root = build(problem_.within);
   if (budget_.exhausted() || cells_ > kMaxCells) {
-    return {JointVerdict::kGaveUp, {}};
+    return {JointVerdict::kGaveUp, {}, {}};
   }
   const auto full = std::find(root.combination.begin(), root.combination.end(), combinations_.full());
   if (full == root.combination.end()) {
-    return {JointVerdict::kNone, {}};
+    return {JointVerdict::kNone, {}, {}};
   }
-  JointAnswer answer{JointVerdict::kFound, std::vector<Shares>(problem_.parts.size())};
-  trace(root, static_cast<std::size_t>(full - root.combination.begin()), answer.shares);
+  const auto entry = static_cast<std::size_t>(full - root.combination.begin());
+  const auto cost = root.cost.begin() + static_cast<std::ptrdiff_t>(entry * words_);
+  JointAnswer answer{JointVerdict::kFound,
+                     std::vector<Shares>(problem_.parts.size()),
+                     {cost, cost + static_cast<std::ptrdiff_t>(words_)}};
+  trace(root, entry, answer.shares);
   for (Shares& shares : answer.shares) {
     std::sort(shares.begin(), shares.end());
   }

@@ -50,6 +50,9 @@ enum class JointVerdict : std::uint8_t { kFound, kNone, kGaveUp };
 struct JointAnswer {
   JointVerdict verdict = JointVerdict::kNone;
   std::vector<Shares> shares;  // by part, where found
+  // What it costs: less is better, compared in order. Answers to one problem
+  // within different domains of one level may be compared.
+  std::vector<std::uint64_t> cost;
 };
 
 [[nodiscard]] JointAnswer place_jointly(const JointProblem& problem, Budget& budget);

@@ -12,12 +12,6 @@ namespace gantree {
 
 namespace {
 
-// How many children a domain needs for the pods. Requires that it holds them.
-int children_needed(const SlotCounts& counts, Domain domain, int pods) {
-  const auto best = counts.best(domain);
-  return static_cast<int>(std::lower_bound(best.begin(), best.end(), pods) - best.begin()) + 1;
-}
-
 bool holds(const SlotCounts& counts, const Scope& scope, Domain domain, int pods) {
   return counts.capacity(domain) >= pods && scope.allows(counts.tree(), domain);
 }
@@ -161,6 +155,11 @@ Shares pack_best_of(const SlotCounts& counts, std::vector<Domain> domains, int p
 
 }  // namespace
 
+int children_needed(const SlotCounts& counts, Domain domain, int pods) {
+  const auto best = counts.best(domain);
+  return static_cast<int>(std::lower_bound(best.begin(), best.end(), pods) - best.begin()) + 1;
+}
+
 std::optional<Shares> pack(const SlotCounts& counts, const Scope& scope, int pods, Budget& budget) {
   GANTREE_CHECK(pods > 0 && pods % counts.unit(-1) == 0);
   const DomainTree& tree = counts.tree();
@@ -201,16 +200,22 @@ bool can_hold(const SlotCounts& counts, const Scope& scope, int pods) {
   return found;
 }
 
-std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods, std::size_t most) {
+std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods) {
+  const bool hosts = level == counts.tree().host_level();
+  std::vector<std::tuple<int, int, Domain>> order;  // (children, capacity, domain)
+  visit(
+      counts, scope.within, level, [&] { return pods; }, [] { return kAnyNumber; },
+      [&](std::uint32_t d) {
+        const Domain domain{level, d};
+        if (holds(counts, scope, domain, pods)) {
+          order.emplace_back(hosts ? 1 : children_needed(counts, domain, pods), counts.capacity(domain), domain);
+        }
+      });
+  std::sort(order.begin(), order.end());
   std::vector<Domain> found;
-  const Range range = counts.tree().below(scope.within, level);
-  for (std::uint32_t d = range.begin; d < range.end; ++d) {
-    if (holds(counts, scope, {level, d}, pods)) {
-      found.push_back({level, d});
-    }
+  for (const auto& entry : order) {
+    found.push_back(std::get<2>(entry));
   }
-  sort_tightest(counts, found);
-  found.resize(std::min(found.size(), most));
   return found;
 }
 

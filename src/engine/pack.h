@@ -66,12 +66,15 @@ void visit(const SlotCounts& counts, Domain within, int level, Pods pods, K k, L
 // counts.unit(-1).
 [[nodiscard]] std::optional<Shares> pack(const SlotCounts& counts, const Scope& scope, int pods, Budget& budget);
 
+// How many children of a domain are needed for the pods. Requires that it holds them.
+[[nodiscard]] int children_needed(const SlotCounts& counts, Domain domain, int pods);
+
 // Whether pack() would find a placement.
 [[nodiscard]] bool can_hold(const SlotCounts& counts, const Scope& scope, int pods);
 
-// The domains of one level that hold all the pods, best first; at most `most`.
-[[nodiscard]] std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods,
-                                          std::size_t most);
+// The domains of one level that hold all the pods: those that need the fewest
+// children first, then the tightest.
+[[nodiscard]] std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods);
 
 // Fewest children first, level by level, without looking ahead: always
 // succeeds where the domain holds the pods.

@@ -14,7 +14,7 @@ namespace gantree {
 
 namespace {
 
-constexpr std::int64_t kSearchSteps = 4'000'000;
+constexpr std::int64_t kSearchSteps = 2'000'000;
 constexpr std::int64_t kPackSteps = 256 * 1024;  // to improve on a greedy placement
 constexpr std::int64_t kPackStepsPerPod = 256;
 constexpr std::size_t kMaxTries = 64;  // candidate domains of one level that are tried
@@ -34,7 +34,14 @@ class Search {
     Domain within = kWholeTree;
   };
 
-  SlotCounts& counts(std::size_t part) { return context_.counts(plan_.parts[part], fill_); }
+  SlotCounts& counts(std::size_t part) {
+    SlotCounts*& slots = counts_[part];
+    if (slots == nullptr) {
+      slots = &context_.counts(plan_.parts[part], fill_);
+    }
+    slots->refresh();
+    return *slots;
+  }
   [[nodiscard]] std::vector<std::size_t> parts_of(const PlanNode& node) const {
     std::vector<std::size_t> parts;
     collect_parts(node, parts);
@@ -48,10 +55,14 @@ class Search {
   SearchAnswer found() { return {Verdict::kFound, std::move(shares_)}; }
 
   [[nodiscard]] std::optional<SearchAnswer> single();
+  [[nodiscard]] const PlanNode* only_unit() const;
+  JointVerdict closest_group(const PlanNode& node);
+  std::optional<JointAnswer> best_joint(const PlanNode& node, const std::vector<Domain>& domains, Budget& effort,
+                                        bool& gave_up);
   [[nodiscard]] bool hopeless(const PlanNode& node, int required);
   [[nodiscard]] bool joinable(const std::vector<std::size_t>& parts) const;
   void add_rules(const PlanNode& node, const std::vector<std::size_t>& parts, JointProblem& problem);
-  JointAnswer jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts);
+  JointAnswer jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts, Budget& budget);
   bool place_all(const JointAnswer& answer, const std::vector<std::size_t>& parts);
   bool closest_then_tightest(const std::vector<std::size_t>& close, const std::vector<std::size_t>& rest);
 
@@ -59,6 +70,8 @@ class Search {
   bool step_leaf(const PlanNode& node, Domain within, const std::vector<Pending>& rest);
   bool step_group(const PlanNode& node, Domain within, const std::vector<Pending>& rest);
   bool try_group_in(const PlanNode& node, Domain domain, const std::vector<Pending>& rest);
+  [[nodiscard]] std::size_t largest_of(const std::vector<std::size_t>& parts) const;
+  [[nodiscard]] bool host_holds(const std::vector<std::size_t>& parts, std::uint32_t host);
   std::vector<Domain> candidates(const PlanNode& node, Domain within, int level);
   void expand(const PlanNode& node, Domain within, std::vector<Pending>& pending) const;
 
@@ -67,6 +80,7 @@ class Search {
   Fill fill_;
   Budget budget_;
   std::vector<Shares> shares_;
+  std::vector<SlotCounts*> counts_ = std::vector<SlotCounts*>(plan_.parts.size());
   std::vector<bool> free_filling_ = std::vector<bool>(plan_.parts.size());
   bool complete_ = true;  // step() has left nothing untried
 };
@@ -201,7 +215,8 @@ void Search::add_rules(const PlanNode& node, const std::vector<std::size_t>& par
   }
 }
 
-JointAnswer Search::jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts) {
+JointAnswer Search::jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts,
+                            Budget& budget) {
   JointProblem problem;
   problem.inventory = &context_.inventory;
   problem.within = within;
@@ -209,7 +224,7 @@ JointAnswer Search::jointly(const PlanNode& node, Domain within, const std::vect
     problem.parts.push_back({&counts(part), plan_.parts[part].count});
   }
   add_rules(node, parts, problem);
-  return place_jointly(problem, budget_);
+  return place_jointly(problem, budget);
 }
 
 bool Search::place_all(const JointAnswer& answer, const std::vector<std::size_t>& parts) {
@@ -225,7 +240,7 @@ bool Search::place_all(const JointAnswer& answer, const std::vector<std::size_t>
 // The parts that want closeness all at once, then the others into the
 // tightest holes that are left.
 bool Search::closest_then_tightest(const std::vector<std::size_t>& close, const std::vector<std::size_t>& rest) {
-  if (!close.empty() && !place_all(jointly(plan_.root, kWholeTree, close), close)) {
+  if (!close.empty() && !place_all(jointly(plan_.root, kWholeTree, close, budget_), close)) {
     return false;
   }
   for (std::size_t i = 0; i < rest.size(); ++i) {
@@ -244,6 +259,86 @@ bool Search::closest_then_tightest(const std::vector<std::size_t>& close, const 
   return true;
 }
 
+// The one node that holds all parts and asks for closeness; nullptr where
+// there are several units, or none.
+const PlanNode* Search::only_unit() const {
+  const PlanNode* node = &plan_.root;
+  while (!node->unit && node->required < 0 && node->children.size() == 1) {
+    node = &node->children.front();
+  }
+  return node->unit || node->required >= 0 ? node : nullptr;
+}
+
+// The best answer over some domains of one level, which come in the order of
+// candidates(). Stops early only once there is one and the effort is spent.
+std::optional<JointAnswer> Search::best_joint(const PlanNode& node, const std::vector<Domain>& domains, Budget& effort,
+                                              bool& gave_up) {
+  const std::vector<std::size_t> parts = parts_of(node);
+  const std::size_t largest = largest_of(parts);
+  const DomainTree& tree = counts(largest).tree();
+  std::optional<JointAnswer> best;
+  int best_children = 0;
+  for (const Domain& domain : domains) {
+    if (best && effort.exhausted()) {
+      break;
+    }
+    // No later domain needs fewer children for the largest part alone, and of
+    // those that need as many hosts the first is the tightest.
+    if (best && domain.level < tree.host_level()) {
+      const int bound = children_needed(counts(largest), domain, plan_.parts[largest].count);
+      if (bound > best_children || (bound == best_children && domain.level + 1 == tree.host_level())) {
+        break;
+      }
+    }
+    Budget own(kPackSteps);
+    JointAnswer answer = jointly(node, domain, parts, own);
+    effort.spend(kPackSteps - own.left());
+    budget_.spend(kPackSteps - own.left());
+    gave_up |= answer.verdict == JointVerdict::kGaveUp;
+    if (answer.verdict == JointVerdict::kFound && (!best || answer.cost < best->cost)) {
+      Shares all;
+      for (const Shares& shares : answer.shares) {
+        all.insert(all.end(), shares.begin(), shares.end());
+      }
+      std::sort(all.begin(), all.end());
+      best_children = domain.level < tree.host_level() ? domains_used(tree, domain.level, all).front() : 1;
+      best = std::move(answer);
+    }
+    if (budget_.exhausted()) {
+      gave_up = true;
+      break;
+    }
+  }
+  return best;
+}
+
+// A group alone: the lowest level of which some domain holds it all.
+JointVerdict Search::closest_group(const PlanNode& node) {
+  const std::vector<std::size_t> parts = parts_of(node);
+  int pods = 0;
+  for (const std::size_t part : parts) {
+    pods += plan_.parts[part].count;
+  }
+  Budget effort(kPackSteps + kPackStepsPerPod * pods);
+  bool gave_up = false;
+  for (int level = counts(parts.front()).tree().host_level(); level >= std::max(node.required, 0); --level) {
+    const auto best = best_joint(node, candidates(node, kWholeTree, level), effort, gave_up);
+    if (best) {
+      place_all(*best, parts);
+      return JointVerdict::kFound;
+    }
+    if (gave_up) {
+      return JointVerdict::kGaveUp;
+    }
+  }
+  if (node.required >= 0) {
+    return complete_ ? JointVerdict::kNone : JointVerdict::kGaveUp;
+  }
+  const JointAnswer answer = jointly(node, kWholeTree, parts, budget_);
+  place_all(answer, parts);
+  return answer.verdict;
+}
+
 SearchAnswer Search::run() {
   if (auto answer = single()) {
     return std::move(*answer);
@@ -259,12 +354,13 @@ SearchAnswer Search::run() {
   }
   bool done = false;
   JointVerdict verdict = JointVerdict::kGaveUp;
-  if (joinable(all)) {
-    // Without other parts to move out of the way there is nothing to undo on
-    // an empty cluster either.
+  if (const PlanNode* unit = only_unit(); unit != nullptr && joinable(all)) {
+    verdict = closest_group(*unit);
+    done = verdict == JointVerdict::kFound;
+  } else if (joinable(all)) {
     done = !rest.empty() && fill_ == Fill::kNow && closest_then_tightest(close, rest);
     if (!done) {
-      const JointAnswer answer = jointly(plan_.root, kWholeTree, all);
+      const JointAnswer answer = jointly(plan_.root, kWholeTree, all, budget_);
       verdict = answer.verdict;
       done = place_all(answer, all);
     }
@@ -336,23 +432,38 @@ bool Search::step_leaf(const PlanNode& node, Domain within, const std::vector<Pe
   return false;
 }
 
+std::size_t Search::largest_of(const std::vector<std::size_t>& parts) const {
+  return *std::max_element(parts.begin(), parts.end(),
+                           [&](std::size_t a, std::size_t b) { return plan_.parts[a].count < plan_.parts[b].count; });
+}
+
+// Whether a host has room for all of these parts at once.
+bool Search::host_holds(const std::vector<std::size_t>& parts, std::uint32_t host) {
+  const NodeId node = counts(parts.front()).tree().node(host);
+  Amounts sum;
+  for (const std::size_t part : parts) {
+    for (const auto& [resource, amount] : plan_.parts[part].shape->requests.entries()) {
+      sum.add(resource, amount * plan_.parts[part].count);
+    }
+  }
+  return (fill_ == Fill::kNow ? context_.inventory.room(node, sum) : context_.inventory.room_when_empty(node, sum)) > 0;
+}
+
 std::vector<Domain> Search::candidates(const PlanNode& node, Domain within, int level) {
   const std::vector<std::size_t> parts = parts_of(node);
-  const auto largest = *std::max_element(parts.begin(), parts.end(), [&](std::size_t a, std::size_t b) {
-    return plan_.parts[a].count < plan_.parts[b].count;
-  });
+  const std::size_t largest = largest_of(parts);
   const Scope scope = scope_of(largest, within, -1, node.exclusive);
-  std::vector<Domain> found =
-      holders(counts(largest), scope, level, plan_.parts[largest].count, std::numeric_limits<std::size_t>::max());
-  std::erase_if(found, [&](const Domain& domain) {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](std::size_t part) { return counts(part).capacity(domain) < plan_.parts[part].count; });
-  });
-  budget_.spend(static_cast<std::int64_t>(found.size()));
-  if (found.size() > kMaxTries) {
-    found.resize(kMaxTries);
-    complete_ = false;
+  const int hosts = counts(largest).tree().host_level();
+  std::vector<std::pair<const SlotCounts*, int>> slots;
+  for (const std::size_t part : parts) {
+    slots.emplace_back(&counts(part), plan_.parts[part].count);
   }
+  std::vector<Domain> found = holders(counts(largest), scope, level, plan_.parts[largest].count);
+  std::erase_if(found, [&](const Domain& domain) {
+    const bool too_small = std::any_of(slots.begin(), slots.end(),
+                                       [&](const auto& part) { return part.first->capacity(domain) < part.second; });
+    return too_small || (level == hosts && !host_holds(parts, domain.index));
+  });
   return found;
 }
 
@@ -364,7 +475,12 @@ bool Search::step_group(const PlanNode& node, Domain within, const std::vector<P
   if (one_tree && (node.unit || node.required >= 0)) {
     const int lowest = counts(parts.front()).tree().host_level();
     for (int level = lowest; level > std::max(node.required - 1, within.level); --level) {
-      for (const Domain& domain : candidates(node, within, level)) {
+      std::vector<Domain> domains = candidates(node, within, level);
+      if (domains.size() > kMaxTries) {
+        domains.resize(kMaxTries);
+        complete_ = false;
+      }
+      for (const Domain& domain : domains) {
         if (try_group_in(node, domain, rest)) {
           return true;
         }
@@ -381,11 +497,9 @@ bool Search::step_group(const PlanNode& node, Domain within, const std::vector<P
 bool Search::try_group_in(const PlanNode& node, Domain domain, const std::vector<Pending>& rest) {
   const std::vector<std::size_t> parts = parts_of(node);
   if (domain.level >= 0 && parts.size() > 1 && joinable(parts)) {
-    Budget whole = budget_;
-    budget_ = Budget(kPackSteps);
-    const JointAnswer answer = jointly(node, domain, parts);
-    budget_ = whole;
-    budget_.spend(kPackSteps / 8);
+    Budget effort(kPackSteps);
+    const JointAnswer answer = jointly(node, domain, parts, effort);
+    budget_.spend(kPackSteps - effort.left());
     if (answer.verdict == JointVerdict::kNone) {
       return false;
     }
