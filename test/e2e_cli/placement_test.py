@@ -143,6 +143,19 @@ class Placement(CliTest):
         self.assertEqual(dict(domains(gangs["j"], 0)), {"b/b/b1": 1})
         self.assertEqual(dict(domains(gangs["j"], 1)), {"b/b/b1": 4})
 
+    def test_a_pod_set_of_a_group_may_have_to_stay_closer_than_the_group(self):
+        in_block, in_rack = ({KUEUE + "podset-required-topology": level, GROUP: "g"} for level in (BLOCK, RACK))
+        a_set = jobset("j", loaders=(1, 3, 1, in_block), workers=(1, 4, 1, in_rack))
+        cluster = [node("x", "b1", "r1", 6), node("y1", "b2", "r1", 4), node("y2", "b2", "r2", 3)]
+        gangs = self.plan(*queues(), *cluster, a_set)  # b1 has too little for all; in b2 only r1 holds the workers
+        self.assertEqual(dict(domains(gangs["j"], 0)), {"b2/r2/y2": 3})
+        self.assertEqual(dict(domains(gangs["j"], 1)), {"b2/r1/y1": 4})
+
+    def test_a_group_cannot_be_required_and_preferred_by_halves(self):
+        a_set = jobset("j", a=(1, 1, 1, {KUEUE + "podset-required-topology": RACK, GROUP: "g"}),
+                       b=(1, 1, 1, {KUEUE + "podset-preferred-topology": RACK, GROUP: "g"}))
+        self.assertEqual(self.reason(a_set, *racks(a=[8])), "InvalidRequest")
+
     def test_the_node_selector_of_a_leader_counts(self):
         both = {KUEUE + "podset-required-topology": RACK, GROUP: "g"}
         a_set = jobset("j", leader=(1, 1, 1, both, {"nodeSelector": {"kind": "big"}}), workers=(1, 4, 1, both))

@@ -62,11 +62,14 @@ Group group_of(const Unit& unit, const Choice& choice) {
   Group group;
   group.name = unit.group_name;
   group.constraint = choice.constraint;
-  for (const PodSetRequest* set : unit.pod_sets) {
-    PodSet& pod_set = group.pod_sets.emplace_back(pod_set_of(*set, choice));
-    // The group as a whole is what must stay together.
+  for (std::size_t i = 0; i < unit.pod_sets.size(); ++i) {
+    PodSet& pod_set = group.pod_sets.emplace_back(pod_set_of(*unit.pod_sets[i], choice));
+    // The group as a whole is what must stay together; a pod set of it may have to stay closer still.
     pod_set.constraint = {};
     pod_set.constraint.topology = choice.topology;
+    if (choice.required[i] != choice.constraint.required) {
+      pod_set.constraint.required = choice.required[i];
+    }
     pod_set.constraint.packing = Packing::kPack;
   }
   return group;

@@ -99,6 +99,22 @@ Result<TopologyId> topology_of(const Unit& unit, const std::vector<const FlavorQ
   return hosts_only(intake.cluster.engine());
 }
 
+Result<Choice> resolve_unit(const Unit& unit, TopologyId id, const Topology& topology) {
+  Choice choice;
+  choice.topology = id;
+  for (const PodSetRequest* set : unit.pod_sets) {
+    const auto constraint = resolve(set->topology, id, topology);
+    if (!constraint) {
+      return tl::unexpected(constraint.error());
+    }
+    if (choice.required.empty() || constraint->required < choice.constraint.required) {
+      choice.constraint = *constraint;
+    }
+    choice.required.push_back(constraint->required);
+  }
+  return choice;
+}
+
 Result<Choice> combine(const Unit& unit, std::vector<const FlavorQuota*> flavors, Intake& intake) {
   for (std::size_t i = 1; i < flavors.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -111,11 +127,11 @@ Result<Choice> combine(const Unit& unit, std::vector<const FlavorQuota*> flavors
   if (!topology) {
     return tl::unexpected(topology.error());
   }
-  auto constraint = resolve(unit.request(), *topology, intake.cluster.engine().topology(*topology));
-  if (!constraint) {
-    return tl::unexpected(constraint.error());
+  auto choice = resolve_unit(unit, *topology, intake.cluster.engine().topology(*topology));
+  if (choice) {
+    choice->flavors = std::move(flavors);
   }
-  return Choice{.groups = {}, .flavors = std::move(flavors), .topology = *topology, .constraint = *constraint};
+  return choice;
 }
 
 std::string name_of(const Unit& unit) {
@@ -158,7 +174,7 @@ std::vector<const FlavorQuota*> suitable_flavors(const Unit& unit, const Resourc
 }
 
 bool has_all_levels(const Unit& unit, const Topology& topology) {
-  const std::vector<std::string_view> named = unit.request().named_levels();
+  const std::vector<std::string_view> named = unit.named_levels();
   return std::all_of(named.begin(), named.end(), [&](std::string_view label) { return topology.level(label) >= 0; });
 }
 
@@ -182,7 +198,7 @@ Result<TopologyId> topology_without_queue(const Unit& unit, const Setup& setup, 
   }
   const std::string where =
       fmt::format("{}: {}", json::to_string({request.file, request.asking_at().line()}), request.asking_annotation());
-  const std::string levels = fmt::format("{}", fmt::join(request.named_levels(), ", "));
+  const std::string levels = fmt::format("{}", fmt::join(unit.named_levels(), ", "));
   return candidates.empty()
              ? invalid(fmt::format("{}: no Topology in the input has {} (give one, or name the labels of the levels, "
                                    "coarse to fine, with --levels)",
@@ -193,6 +209,18 @@ Result<TopologyId> topology_without_queue(const Unit& unit, const Setup& setup, 
 }
 
 }  // namespace
+
+std::vector<std::string_view> Unit::named_levels() const {
+  std::vector<std::string_view> levels;
+  for (const PodSetRequest* set : pod_sets) {
+    for (const std::string_view level : set->topology.named_levels()) {
+      if (std::find(levels.begin(), levels.end(), level) == levels.end()) {
+        levels.push_back(level);
+      }
+    }
+  }
+  return levels;
+}
 
 std::vector<Unit> units_of(const Workload& workload) {
   std::vector<Unit> units;
@@ -281,11 +309,11 @@ Result<std::vector<Choice>> choices_without_queue(const Unit& unit, const Setup&
   }
   std::vector<Choice> choices;
   for (const TopologyId id : topologies) {
-    auto constraint = resolve(unit.request(), id, engine.topology(id));
-    if (!constraint) {
-      return tl::unexpected(constraint.error());
+    auto choice = resolve_unit(unit, id, engine.topology(id));
+    if (!choice) {
+      return tl::unexpected(choice.error());
     }
-    choices.push_back({.groups = {}, .flavors = {}, .topology = id, .constraint = *constraint});
+    choices.push_back(std::move(*choice));
   }
   return choices;
 }

@@ -20,6 +20,8 @@ struct Unit {
   std::vector<const PodSetRequest*> pod_sets;
 
   [[nodiscard]] const TopologyRequest& request() const { return pod_sets.front()->topology; }
+  // Every level that one of them names.
+  [[nodiscard]] std::vector<std::string_view> named_levels() const;
 };
 
 // The units of a workload in order of first appearance. Sets of no pods are left out.
@@ -30,7 +32,8 @@ struct Choice {
   std::vector<const ResourceGroup*> groups;  // those in use
   std::vector<const FlavorQuota*> flavors;   // the flavor taken in each
   TopologyId topology;
-  Constraint constraint;
+  Constraint constraint;                     // of the unit as a whole
+  std::vector<std::optional<int>> required;  // by pod set; finer than the unit's where it asks for more on its own
 };
 
 // The choices of flavors for a unit in lexicographic order, at most `limit`. Fails with the reason

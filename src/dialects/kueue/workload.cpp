@@ -131,6 +131,8 @@ std::string_view text_or_empty(json::Value value) {
   return value ? value.text() : std::string_view{};
 }
 
+// The pod sets of a group share their wishes. Required levels may differ: the coarsest is that of the group, and a
+// finer one that of the pod set alone.
 void check_group(Objection& objection, const std::vector<PodSetRequest>& sets, const PodSetRequest& first) {
   const TopologyRequest& wanted = first.topology;
   int members = 0;
@@ -146,7 +148,7 @@ void check_group(Objection& objection, const std::vector<PodSetRequest>& sets, c
     if (!request.required && !request.preferred) {
       objection.raise(request.group_at, fmt::format("{} needs {} or {} beside it", kGroupName, kRequired, kPreferred));
     }
-    if (text_or_empty(request.required) != text_or_empty(wanted.required) ||
+    if (request.required.present() != wanted.required.present() ||
         text_or_empty(request.preferred) != text_or_empty(wanted.preferred) || request.packing != wanted.packing) {
       objection.raise(request.group_at,
                       fmt::format("{} \"{}\": pod sets \"{}\" and \"{}\" ask for different topologies", kGroupName,
