@@ -1,4 +1,4 @@
-// bench_once NODES ASK PODS GPUS TIMES: places TIMES gangs, each booked and
+// place_once NODES ASK PODS GPUS TIMES: places TIMES gangs, each booked and
 // given back. The difference between two TIMES, counted by valgrind or perf, is
 // what a placement costs without start-up.
 #include <cstdio>
@@ -10,7 +10,7 @@
 int main(int argc, char** argv) {
   using namespace gantree;
   if (argc != 6) {
-    std::fprintf(stderr, "usage: bench_once NODES ASK PODS GPUS TIMES\n");
+    std::fprintf(stderr, "usage: place_once NODES ASK PODS GPUS TIMES\n");
     return 1;
   }
   const auto bench = bench_cluster(bench_input(std::atoi(argv[1])));
@@ -31,6 +31,6 @@ int main(int argc, char** argv) {
     std::printf("%d of %s placed\n", placed, argv[5]);
     return 0;
   }
-  std::fprintf(stderr, "bench_once: unknown ask \"%s\"\n", argv[2]);
+  std::fprintf(stderr, "place_once: unknown ask \"%s\"\n", argv[2]);
   return 1;
 }
