@@ -49,6 +49,7 @@ struct PodSetDecision {
   std::string flavor;            // "" where there is none
   TopologyId topology;           // of the assignment; meaningful where placed
   std::vector<HostShare> hosts;  // in rank order; empty unless placed
+  Amounts requests;              // of one pod; empty unless placed
 };
 
 struct Decision {

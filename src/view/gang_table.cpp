@@ -1,0 +1,204 @@
+#include "view/gang_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "view/scene.h"
+#include "view/where.h"
+#include "view/words.h"
+
+namespace gantree::view {
+
+namespace {
+
+constexpr int kMark = 3;         // columns of the letter and its gap
+constexpr int kDeep = 5;         // where lines that belong to the one above begin
+constexpr int kLeastWhere = 22;  // where there is less room, the place goes below
+constexpr std::size_t kMaxPodSets = 12;
+
+struct Columns {
+  int name = 0;
+  int kind = 0;
+  int pods = 0;
+  int amount = 0;
+  [[nodiscard]] int pods_end() const { return kMark + name + 2 + kind + 2 + pods; }
+  [[nodiscard]] int amount_end() const { return pods_end() + 2 + amount; }
+};
+
+std::int64_t pods_of(const Decision& decision) {
+  std::int64_t pods = 0;
+  for (const PodSetDecision& set : decision.pod_sets) {
+    pods = plus(pods, set.count);
+  }
+  return pods;
+}
+
+class GangTable {
+ public:
+  GangTable(Cluster& cluster, ResourceId resource, std::span<const Decision> decisions, const TextOptions& options)
+      : cluster_(cluster),
+        resource_(resource),
+        resource_word_(printable(short_name(cluster.inventory().resources().name(resource)), options.unicode)),
+        decisions_(decisions),
+        options_(options) {
+    measure();
+  }
+
+  std::vector<TextLine> draw() {
+    for (const GangState state : {GangState::kPlaced, GangState::kWaiting, GangState::kRejected}) {
+      draw_section(state);
+    }
+    return std::move(lines_);
+  }
+
+ private:
+  [[nodiscard]] std::string name_of(const Decision& decision) const {
+    const std::string& ns = decision.key.ns;
+    return printable(ns.empty() ? decision.key.name : ns + "/" + decision.key.name, options_.unicode);
+  }
+  [[nodiscard]] std::int64_t amount_of(const PodSetDecision& set) const {
+    std::int64_t pods = 0;
+    for (const HostShare& share : set.hosts) {
+      pods += share.count;
+    }
+    std::int64_t amount = 0;
+    return __builtin_mul_overflow(set.requests.get(resource_), pods, &amount) ? INT64_MAX : amount;
+  }
+  [[nodiscard]] std::int64_t amount_of(const Decision& decision) const {
+    std::int64_t amount = 0;
+    for (const PodSetDecision& set : decision.pod_sets) {
+      amount = plus(amount, amount_of(set));
+    }
+    return amount;
+  }
+
+  void measure() {
+    columns_ = {.name = 0, .kind = 4, .pods = 4, .amount = columns(resource_word_)};
+    for (const Decision& decision : decisions_) {
+      columns_.name = std::max(columns_.name, columns(name_of(decision)));
+      columns_.kind = std::max(columns_.kind, columns(printable(decision.key.kind, options_.unicode)));
+      columns_.pods = std::max(columns_.pods, columns(fmt::format("{}", pods_of(decision))));
+      columns_.amount = std::max(columns_.amount, columns(amount_text(amount_of(decision), resource_)));
+    }
+    columns_.name = std::clamp(columns_.name, 12, std::max(options_.width / 2, 16));
+    columns_.kind = std::min(columns_.kind, 16);
+    place_below_ = options_.width - columns_.amount_end() - 2 < kLeastWhere;
+  }
+
+  void draw_section(GangState state) {
+    const auto in_state = [&](const Decision& decision) { return decision.state == state; };
+    if (std::none_of(decisions_.begin(), decisions_.end(), in_state)) {
+      return;
+    }
+    const bool placed = state == GangState::kPlaced;
+    const Tone tone = placed ? Tone::kGood : state == GangState::kWaiting ? Tone::kWarning : Tone::kBad;
+    if (!lines_.empty()) {
+      lines_.emplace_back();
+    }
+    TextLine& head = lines_.emplace_back();
+    head.add(to_string(state), {tone}).pad_to(kMark + columns_.name + 2).add("kind", {Tone::kFaint});
+    head.add_right("pods", columns_.pods_end(), {Tone::kFaint});
+    if (placed) {
+      head.add("  ").add_right(resource_word_, columns_.amount_end(), {Tone::kFaint});
+    }
+    head.add(place_below_ ? "" : placed ? "  where" : "  why", {Tone::kFaint});
+    int mark = 0;
+    for (const Decision& decision : decisions_) {
+      if (decision.state == state && placed) {
+        draw_placed(decision, mark++);
+      } else if (decision.state == state) {
+        draw_refused(decision, tone);
+      }
+    }
+  }
+
+  TextLine& begin(const Decision& decision, int mark) {
+    TextLine& line = lines_.emplace_back();
+    if (mark >= 0) {
+      line.add(std::string(1, gang_letter(mark)), {Tone::kPlain, mark});
+    }
+    line.pad_to(kMark).add(clipped(name_of(decision), columns_.name, options_.unicode), {Tone::kStrong});
+    line.pad_to(kMark + columns_.name + 2);
+    line.add(clipped(printable(decision.key.kind, options_.unicode), columns_.kind, options_.unicode));
+    return line.add_right(fmt::format("{}", pods_of(decision)), columns_.pods_end());
+  }
+
+  void draw_placed(const Decision& decision, int mark) {
+    TextLine& line = begin(decision, mark);
+    line.add("  ").add_right(amount_text(amount_of(decision), resource_), columns_.amount_end());
+    std::vector<HostShare> all;
+    for (const PodSetDecision& set : decision.pod_sets) {
+      all.insert(all.end(), set.hosts.begin(), set.hosts.end());
+    }
+    add_where(decision.pod_sets, all);
+    if (decision.pod_sets.size() < 2) {
+      return;
+    }
+    for (std::size_t i = 0; i < std::min(decision.pod_sets.size(), kMaxPodSets); ++i) {
+      const PodSetDecision& set = decision.pod_sets[i];
+      TextLine& part = lines_.emplace_back();
+      const int room = kMark + columns_.name + 2 + columns_.kind - kDeep;
+      part.pad_to(kDeep).add(clipped(printable(set.name, options_.unicode), room, options_.unicode), {Tone::kFaint});
+      part.add_right(fmt::format("{}", set.count), columns_.pods_end(), {Tone::kFaint});
+      part.add("  ").add_right(amount_text(amount_of(set), resource_), columns_.amount_end(), {Tone::kFaint});
+      add_where({&set, 1}, set.hosts);
+    }
+    if (decision.pod_sets.size() > kMaxPodSets) {
+      const auto more = static_cast<std::int64_t>(decision.pod_sets.size() - kMaxPodSets);
+      lines_.emplace_back().pad_to(kDeep).add(fmt::format("and {}", counted(more, "more pod set")), {Tone::kFaint});
+    }
+  }
+
+  // Adds the place of the hosts to the last line, or below it.
+  void add_where(std::span<const PodSetDecision> sets, std::span<const HostShare> hosts) {
+    const auto with_hosts =
+        std::find_if(sets.begin(), sets.end(), [](const PodSetDecision& set) { return !set.hosts.empty(); });
+    if (with_hosts == sets.end()) {
+      return;  // a gang of no pods
+    }
+    const TopologyId topology = with_hosts->topology;
+    TextLine& line = place_below_ ? lines_.emplace_back() : lines_.back();
+    line.add(place_below_ ? std::string(kDeep, ' ') : "  ");
+    const int room = options_.width - line.width();
+    line.add(where_text(cluster_.engine().topology(topology), cluster_.engine().tree(topology), hosts, room,
+                        options_.unicode));
+  }
+
+  void draw_refused(const Decision& decision, Tone tone) {
+    begin(decision, -1).add("  ").add(to_string(decision.reason), {tone});
+    const std::string message = printable(decision.message, options_.unicode);
+    if (message.empty()) {
+      return;
+    }
+    for (const std::string& text : wrapped(message, options_.width - kDeep)) {
+      lines_.emplace_back().pad_to(kDeep).add(text);
+    }
+  }
+
+  Cluster& cluster_;
+  const ResourceId resource_;
+  const std::string resource_word_;
+  const std::span<const Decision> decisions_;
+  const TextOptions& options_;
+  Columns columns_;
+  bool place_below_ = false;
+  std::vector<TextLine> lines_;
+};
+
+}  // namespace
+
+std::vector<TextLine> draw_gangs(Cluster& cluster, ResourceId resource, std::span<const Decision> decisions,
+                                 const TextOptions& options) {
+  return GangTable(cluster, resource, decisions, options).draw();
+}
+
+std::string summary(std::span<const Decision> decisions) {
+  const auto count = [&](GangState state) {
+    return std::count_if(decisions.begin(), decisions.end(), [&](const Decision& d) { return d.state == state; });
+  };
+  return fmt::format("{} placed, {} waiting, {} rejected", count(GangState::kPlaced), count(GangState::kWaiting),
+                     count(GangState::kRejected));
+}
+
+}  // namespace gantree::view

@@ -1,0 +1,22 @@
+// The gangs of a plan one by one: where they went, or why they wait.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/decision.h"
+#include "state/cluster.h"
+#include "view/terminal_text.h"
+
+namespace gantree::view {
+
+// Placed gangs with their letters first, then those that wait, then those rejected;
+// each in the order of the decisions. `resource` is the one whose sum is shown.
+[[nodiscard]] std::vector<TextLine> draw_gangs(Cluster& cluster, ResourceId resource,
+                                               std::span<const Decision> decisions, const TextOptions& options);
+
+// "9 placed, 2 waiting, 1 rejected"
+[[nodiscard]] std::string summary(std::span<const Decision> decisions);
+
+}  // namespace gantree::view

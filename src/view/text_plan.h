@@ -1,0 +1,17 @@
+// A whole plan as text: the tree of every topology with the gangs in it, and the
+// gangs one by one.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "model/decision.h"
+#include "state/cluster.h"
+#include "view/terminal_text.h"
+
+namespace gantree::view {
+
+// The cluster is as the plan leaves it: with the placed gangs assumed.
+[[nodiscard]] std::string text_plan(Cluster& cluster, std::span<const Decision> decisions, const TextOptions& options);
+
+}  // namespace gantree::view
