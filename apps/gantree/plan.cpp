@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,9 @@
 #include "dialects/dialects.h"
 #include "input.h"
 #include "output.h"
+#include "terminal.h"
 #include "view/decision_json.h"
-#include "view/decision_text.h"
+#include "view/text_plan.h"
 
 namespace gantree {
 
@@ -23,16 +25,17 @@ struct PlanOptions {
   std::string output = "text";
   std::vector<std::string> levels;
   bool verbose = false;
+  std::shared_ptr<std::string> color;
 };
 
-std::string render(const std::string& format, const std::vector<Decision>& decisions, Cluster& cluster) {
-  if (format == "json") {
+std::string render(const PlanOptions& options, const std::vector<Decision>& decisions, Cluster& cluster) {
+  if (options.output == "json") {
     return decisions_to_json(decisions, cluster).to_json(true) + "\n";
   }
-  if (format == "yaml") {
+  if (options.output == "yaml") {
     return decisions_to_json(decisions, cluster).to_yaml();
   }
-  return decisions_to_text(decisions, cluster);
+  return view::text_plan(cluster, decisions, text_options(*options.color));
 }
 
 // What the user should know beside the answer.
@@ -71,7 +74,7 @@ int plan(const PlanOptions& options) {
   }
   tell_about(reading, options.verbose);
   const std::vector<Decision> decisions = run_cycle(cluster, quota, std::move(reading.queue));
-  if (!write_output(render(options.output, decisions, cluster))) {
+  if (!write_output(render(options, decisions, cluster))) {
     return kBadInput;
   }
   const bool all = std::all_of(decisions.begin(), decisions.end(),
@@ -97,6 +100,7 @@ void add_plan(CLI::App& app, std::function<int()>& run) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("LABEL,LABEL,...");
+  options->color = add_color_option(*command);
   command->add_flag("-v,--verbose", options->verbose, "Say which kinds of objects were passed over");
   command->footer(
       "Exit code: 0 where everything that asks is placed, 2 where something waits or is rejected,\n"

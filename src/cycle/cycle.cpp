@@ -112,6 +112,7 @@ std::vector<PodSetDecision> placed_sets(const Submission& submission, const Alte
   for (const auto& [name, count] : submission.pod_sets) {
     PodSetDecision& decision = placed.emplace_back();
     decision.name = name;
+    decision.asked = count;
     decision.topology = alternative.gang.topology;
     for (std::size_t i = 0; i < sets.size(); ++i) {
       if (sets[i]->name == name) {
@@ -119,6 +120,7 @@ std::vector<PodSetDecision> placed_sets(const Submission& submission, const Alte
         decision.flavor = alternative.flavors[i];
         decision.topology = topologies[i];
         decision.hosts = std::move(started.placement.pod_sets[i]);
+        decision.requests = sets[i]->shape.requests;
       }
     }
   }
@@ -133,6 +135,7 @@ Decision undecided(const Submission& submission) {
     PodSetDecision& set = decision.pod_sets.emplace_back();
     set.name = name;
     set.count = count;
+    set.asked = count;
   }
   return decision;
 }

@@ -26,12 +26,15 @@ struct Columns {
   [[nodiscard]] int amount_end() const { return pods_end() + 2 + amount; }
 };
 
-std::int64_t pods_of(const Decision& decision) {
+// "16"; "16/24" where it starts with fewer pods than it would like.
+std::string pods_text(std::span<const PodSetDecision> sets) {
   std::int64_t pods = 0;
-  for (const PodSetDecision& set : decision.pod_sets) {
-    pods = plus(pods, set.count);
+  std::int64_t asked = 0;
+  for (const PodSetDecision& set : sets) {
+    pods += set.count;
+    asked += set.asked;
   }
-  return pods;
+  return asked > pods ? fmt::format("{}/{}", pods, asked) : fmt::format("{}", pods);
 }
 
 class GangTable {
@@ -78,7 +81,7 @@ class GangTable {
     for (const Decision& decision : decisions_) {
       columns_.name = std::max(columns_.name, columns(name_of(decision)));
       columns_.kind = std::max(columns_.kind, columns(printable(decision.key.kind, options_.unicode)));
-      columns_.pods = std::max(columns_.pods, columns(fmt::format("{}", pods_of(decision))));
+      columns_.pods = std::max(columns_.pods, columns(pods_text(decision.pod_sets)));
       columns_.amount = std::max(columns_.amount, columns(amount_text(amount_of(decision), resource_)));
     }
     columns_.name = std::clamp(columns_.name, 12, std::max(options_.width / 2, 16));
@@ -121,7 +124,7 @@ class GangTable {
     line.pad_to(kMark).add(clipped(name_of(decision), columns_.name, options_.unicode), {Tone::kStrong});
     line.pad_to(kMark + columns_.name + 2);
     line.add(clipped(printable(decision.key.kind, options_.unicode), columns_.kind, options_.unicode));
-    return line.add_right(fmt::format("{}", pods_of(decision)), columns_.pods_end());
+    return line.add_right(pods_text(decision.pod_sets), columns_.pods_end());
   }
 
   void draw_placed(const Decision& decision, int mark) {
@@ -140,7 +143,7 @@ class GangTable {
       TextLine& part = lines_.emplace_back();
       const int room = kMark + columns_.name + 2 + columns_.kind - kDeep;
       part.pad_to(kDeep).add(clipped(printable(set.name, options_.unicode), room, options_.unicode), {Tone::kFaint});
-      part.add_right(fmt::format("{}", set.count), columns_.pods_end(), {Tone::kFaint});
+      part.add_right(pods_text({&set, 1}), columns_.pods_end(), {Tone::kFaint});
       part.add("  ").add_right(amount_text(amount_of(set), resource_), columns_.amount_end(), {Tone::kFaint});
       add_where({&set, 1}, set.hosts);
     }

@@ -62,6 +62,7 @@ class PlannedCluster {
     set.topology = topology_;
     for (const HostShare& share : hosts) {
       set.count += share.count;
+      set.asked += share.count;
       cluster_.inventory().take(share.node, set.requests, share.count);
     }
     set.hosts = std::move(hosts);
