@@ -16,6 +16,9 @@ namespace {
 // Lines are counted in ints and sizes kept in 32 bits.
 constexpr std::size_t kMaxBytes = std::numeric_limits<std::int32_t>::max();
 
+// How much of an unexpected word a message shows.
+constexpr std::size_t kMaxShown = 20;
+
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -28,6 +31,10 @@ bool is_marker(std::string_view text, std::size_t at, std::string_view marker) {
 
 bool opens_json(std::string_view text, std::size_t at) {
   return at < text.size() && (text[at] == '{' || text[at] == '[');
+}
+
+int line_at(std::string_view text, std::size_t position) {
+  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(position), '\n'));
 }
 
 // Cuts a file into its JSON documents and the stretches of YAML between them.
@@ -120,7 +127,7 @@ class Stream {
       case JsonOutcome::kFailed:
         return false;
       case JsonOutcome::kNotJson:
-        return yaml_until(end);
+        return not_json(at_ + parsed.used, end);
       case JsonOutcome::kRead:
         break;
     }
@@ -132,6 +139,26 @@ class Stream {
       return builder_.fail_at(line(), "expected \"---\" or the end of the file after a JSON document");
     }
     return true;
+  }
+
+  // What opens with {" is meant as JSON: if it reads as YAML at all, then as
+  // something else than its author thinks.
+  bool not_json(std::size_t stopped, std::size_t end) {
+    const std::size_t second = skip_blanks(at_ + 1);
+    const bool meant = text_[at_] == '{' && second < end && text_[second] == '"';
+    // The YAML parser has the better messages, so it speaks first.
+    if (!yaml_until(end)) {
+      return false;
+    }
+    if (!meant) {
+      return true;
+    }
+    const std::string_view rest = text_.substr(stopped, end - stopped);
+    const std::string_view token = rest.substr(0, std::max<std::size_t>(1, rest.find_first_of(",:[]{}\" \t\r\n")));
+    const bool visible = !token.empty() && static_cast<unsigned char>(token[0]) > ' ';
+    return builder_.fail_at(line_at(text_, stopped),
+                            visible ? fmt::format("malformed JSON: unexpected {}", token.substr(0, kMaxShown))
+                                    : "malformed JSON: a line break or tab within a string");
   }
 
   // Length of the object or array at the start of `text` by its brackets
@@ -204,10 +231,6 @@ class Stream {
   bool refers_to_source_ = false;
   std::vector<NodeData> roots_;
 };
-
-int line_at(std::string_view text, std::size_t position) {
-  return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(position), '\n'));
-}
 
 // What no document may contain. Nothing where the text is fine.
 std::string bad_bytes(std::string_view text) {

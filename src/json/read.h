@@ -19,8 +19,7 @@ inline constexpr int kMaxDepth = 128;
 // Fails with "file:line: what is wrong" on malformed text, invalid UTF-8, NUL
 // bytes, duplicate keys, nesting deeper than kMaxDepth, YAML tags other than
 // the core ones, and YAML aliases that would expand without bound. Text that
-// starts like JSON but is not strictly so (comments, a comma too many) is read
-// as YAML.
+// starts with {" has to be strict JSON.
 //
 // Unquoted YAML scalars are read as Kubernetes reads them: null and ~ are null;
 // true, yes, on, y and their opposites are booleans, whose text() is then

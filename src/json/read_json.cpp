@@ -19,6 +19,22 @@ std::string_view trimmed(std::string_view token) {
   return token;
 }
 
+// Where a string holds a control character as it is; the end where none does.
+std::size_t unescaped(std::string_view text) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (quoted && static_cast<unsigned char>(text[i]) < 0x20) {
+      return i;
+    }
+    if (quoted && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      quoted = !quoted;
+    }
+  }
+  return text.size();
+}
+
 // Walks one document in order of position. Every value is looked at, so that
 // nothing on-demand parsing would skip goes unchecked.
 class Walk {
@@ -38,6 +54,9 @@ class Walk {
     ondemand::array array;
     return document.get_array().get(array) ? JsonOutcome::kNotJson : walk(array);
   }
+
+  // The number or literal that is none; null where something else was wrong.
+  [[nodiscard]] const char* bad_scalar() const { return bad_scalar_; }
 
  private:
   // Recursion is bounded: the builder refuses to nest deeper than kMaxDepth.
@@ -126,6 +145,7 @@ class Walk {
 
   JsonOutcome scalar(bool valid, Kind kind, std::string_view text) {
     if (!valid) {
+      bad_scalar_ = counted_;
       return JsonOutcome::kNotJson;
     }
     return builder_.add(make_scalar(kind, text, line_)) ? JsonOutcome::kRead : JsonOutcome::kFailed;
@@ -155,6 +175,7 @@ class Walk {
   Storage& storage_;
   const char* counted_;
   int line_;
+  const char* bad_scalar_ = nullptr;
 };
 
 }  // namespace
@@ -175,15 +196,15 @@ JsonParser::Parsed JsonParser::parse(std::string_view text, int line) {
   ondemand::document document;
   const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + kPadding);
   if (state_->parser.iterate(padded).get(document)) {
-    return {};
+    return {.outcome = JsonOutcome::kNotJson, .used = unescaped(text)};
   }
   state_->builder.start();
   Walk walk(state_->builder, state_->storage, text.data(), line);
   Parsed parsed{.outcome = walk.root(document), .used = text.size()};
-  const char* next = nullptr;
+  const char* stopped = walk.bad_scalar();
   // There is no location behind the last token.
-  if (parsed.outcome == JsonOutcome::kRead && !document.current_location().get(next)) {
-    parsed.used = static_cast<std::size_t>(next - text.data());
+  if (stopped != nullptr || !document.current_location().get(stopped)) {
+    parsed.used = std::min(text.size(), static_cast<std::size_t>(stopped - text.data()));
   }
   return parsed;
 }

@@ -24,7 +24,7 @@ class JsonParser {
 
   struct Parsed {
     JsonOutcome outcome = JsonOutcome::kNotJson;
-    std::size_t used = 0;  // up to the first character of what follows
+    std::size_t used = 0;  // up to the first character of what follows; if malformed, to where it shows
   };
   // Reads the object or array at the start of `text`, which is a part of the
   // storage's source with kPadding more bytes behind it.

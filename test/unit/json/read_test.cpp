@@ -200,9 +200,20 @@ TEST(ReadDocuments, MalformedYamlIsToldWithItsLine) {
             "f:2: did not find expected ',' or '}' while parsing a flow mapping that starts on line 1");
 }
 
-TEST(ReadDocuments, WhatIsNotStrictJsonMayStillBeYaml) {
-  EXPECT_EQ(shown("{\"a\": 1, # why\n b: [x, 'y',],}\n"), "{\"a\":1,\"b\":[\"x\",\"y\"]}");
-  EXPECT_EQ(shown("{\"a\": 01, \"b\": tru, \"c\": 1.}"), "{\"a\":1,\"b\":\"tru\",\"c\":\"#1.\"}");
+TEST(ReadDocuments, WhatOpensLikeJsonMustBeStrictJson) {
+  EXPECT_EQ(shown("{\"a\": 1,\n\"b\": tru}"), "f:2: malformed JSON: unexpected tru");
+  EXPECT_EQ(shown("{\"a\":\n01}"), "f:2: malformed JSON: unexpected 01");
+  EXPECT_EQ(shown("{\"a\": 1,\n}"), "f:2: malformed JSON: unexpected }");
+  EXPECT_EQ(shown("{\"a\": [1,\n]}"), "f:2: malformed JSON: unexpected ]");
+  EXPECT_EQ(shown("{\"a\": 1,\n b: 2}"), "f:2: malformed JSON: unexpected b");
+  EXPECT_EQ(shown("{\"a\": \"x\",\n \"b\": \"y\nz\"}"), "f:2: malformed JSON: a line break or tab within a string");
+  EXPECT_EQ(shown("{\"a\": 1}\n{\"b\":\n2,}\n"), "f:3: malformed JSON: unexpected }");
+  EXPECT_EQ(shown("{\"a\": 1, # why\n\"b\": 2}"), "f:1: malformed JSON: unexpected #");
+}
+
+TEST(ReadDocuments, OtherFlowStyleIsYaml) {
+  EXPECT_EQ(shown("{a: 1, # why\n b: [x, 'y',],}\n"), "{\"a\":1,\"b\":[\"x\",\"y\"]}");
+  EXPECT_EQ(shown("[1, 2, three,]\n---\n{'a': 01}"), "[1,2,\"three\"] {\"a\":1}");
 }
 
 TEST(ReadDocuments, BytesThatAreNoTextAreErrors) {
