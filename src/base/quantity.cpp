@@ -142,7 +142,7 @@ std::optional<std::uint64_t> magnitude(const Parsed& parsed, bool away, std::uin
   for (const char c : parsed.digits) {
     value = value * 10 + static_cast<unsigned>(c - '0');
   }
-  value <<= parsed.two;
+  value *= std::uint64_t{1} << parsed.two;
   if (parsed.ten >= 0) {
     if (parsed.ten > 19 || value > limit / power_of_ten<std::uint64_t>(parsed.ten)) {
       return std::nullopt;

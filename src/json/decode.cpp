@@ -58,10 +58,11 @@ std::optional<std::int64_t> based_integer(std::string_view text) {
 // in Kubernetes.
 std::optional<std::int64_t> integer_of(std::string_view text) {
   std::int64_t value = 0;
-  const char* last = text.data() + text.size();
+  const char* first = text.data();
+  const char* last = first + text.size();
   const bool leading_zero = text.size() > 1 && text.find_first_not_of("+-") == text.find('0');
   if (!leading_zero) {
-    const auto [end, error] = std::from_chars(text.data(), last, value);
+    const auto [end, error] = std::from_chars(first, last, value);
     if (error == std::errc{} && end == last) {
       return value;
     }

@@ -104,7 +104,8 @@ class Walk {
 
   JsonOutcome walk(ondemand::value& value) {
     const std::string_view token = trimmed(value.raw_json_token());
-    advance_to(token.data());
+    const char* start = token.data();
+    advance_to(start);
     switch (token.empty() ? '\0' : token[0]) {
       case '{': {
         ondemand::object object;
@@ -186,7 +187,7 @@ struct JsonParser::State {
   ondemand::parser parser;
 };
 
-const std::size_t JsonParser::kPadding = simdjson::SIMDJSON_PADDING;
+static_assert(JsonParser::kPadding >= simdjson::SIMDJSON_PADDING);
 
 JsonParser::JsonParser(Builder& builder, Storage& storage)
     : state_(std::make_unique<State>(State{.builder = builder, .storage = storage, .parser = ondemand::parser{}})) {}
@@ -199,12 +200,13 @@ JsonParser::Parsed JsonParser::parse(std::string_view text, int line) {
     return {.outcome = JsonOutcome::kNotJson, .used = unescaped(text)};
   }
   state_->builder.start();
-  Walk walk(state_->builder, state_->storage, text.data(), line);
+  const char* begin = text.data();
+  Walk walk(state_->builder, state_->storage, begin, line);
   Parsed parsed{.outcome = walk.root(document), .used = text.size()};
   const char* stopped = walk.bad_scalar();
   // There is no location behind the last token.
   if (stopped != nullptr || !document.current_location().get(stopped)) {
-    parsed.used = std::min(text.size(), static_cast<std::size_t>(stopped - text.data()));
+    parsed.used = std::min(text.size(), static_cast<std::size_t>(stopped - begin));
   }
   return parsed;
 }

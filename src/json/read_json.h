@@ -30,7 +30,7 @@ class JsonParser {
   // storage's source with kPadding more bytes behind it.
   [[nodiscard]] Parsed parse(std::string_view text, int line);
 
-  static const std::size_t kPadding;
+  static constexpr std::size_t kPadding = 64;
 
  private:
   struct State;

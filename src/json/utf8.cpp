@@ -35,6 +35,15 @@ Character first_character(std::string_view text) {
   return {.code = code, .length = length};
 }
 
+bool is_printable(char32_t code) {
+  constexpr char32_t kLineSeparator = 0x2028;
+  constexpr char32_t kParagraphSeparator = 0x2029;
+  constexpr char32_t kByteOrderMark = 0xFEFF;
+  return (code >= 0x20 && code <= 0x7E) ||
+         (code >= 0xA0 && code <= 0xD7FF && code != kLineSeparator && code != kParagraphSeparator) ||
+         (code >= 0xE000 && code <= 0xFFFD && code != kByteOrderMark) || code >= 0x10000;
+}
+
 std::string as_utf8(std::string_view text) {
   std::string valid;
   valid.reserve(text.size());

@@ -15,6 +15,10 @@ struct Character {
 };
 [[nodiscard]] Character first_character(std::string_view text);
 
+// Whether both JSON and YAML take the character as it is within quotes, and no
+// reader takes it for a line break.
+[[nodiscard]] bool is_printable(char32_t code);
+
 // The text with each byte that is not UTF-8 replaced by U+FFFD.
 [[nodiscard]] std::string as_utf8(std::string_view text);
 

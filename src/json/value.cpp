@@ -32,7 +32,8 @@ int Value::line() const {
 }
 
 std::string_view Value::text() const {
-  GANTREE_CHECK(kind() == Kind::kString || kind() == Kind::kNumber || kind() == Kind::kBool);
+  const bool has_text = kind() == Kind::kString || kind() == Kind::kNumber || kind() == Kind::kBool;
+  GANTREE_CHECK(has_text);
   return {static_cast<const char*>(data_->content), data_->size};
 }
 

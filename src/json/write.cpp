@@ -7,10 +7,12 @@
 namespace gantree::json {
 namespace {
 
+// What is written is YAML too, so all that YAML does not take is escaped.
 void append_string(std::string& out, std::string_view text) {
   out += '"';
-  for (const char c : text) {
-    switch (c) {
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    switch (character.code) {
       case '"':
         out += "\\\"";
         break;
@@ -27,12 +29,15 @@ void append_string(std::string& out, std::string_view text) {
         out += "\\r";
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-          out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        if (!character.valid) {
+          out += "\xEF\xBF\xBD";
+        } else if (is_printable(character.code)) {
+          out += text.substr(0, character.length);
         } else {
-          out += c;
+          out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(character.code));
         }
     }
+    text.remove_prefix(character.length);
   }
   out += '"';
 }
@@ -49,14 +54,14 @@ class JsonWriter {
   void write_content(std::monostate) { out_ += "null"; }
   void write_content(bool value) { out_ += value ? "true" : "false"; }
   void write_content(std::int64_t value) { out_ += fmt::format("{}", value); }
-  void write_content(const std::string& value) { append_string(out_, as_utf8(value)); }
+  void write_content(const std::string& value) { append_string(out_, value); }
 
   void write_content(const Out::Array& items) {
     write_all('[', ']', items, [this](const Out& item) { write(item); });
   }
   void write_content(const Out::Object& members) {
     write_all('{', '}', members, [this](const Out::Object::value_type& member) {
-      append_string(out_, as_utf8(member.first));
+      append_string(out_, member.first);
       out_ += pretty_ ? ": " : ":";
       write(member.second);
     });

@@ -12,13 +12,6 @@ namespace {
 // Readers give up on longer keys unless they are marked with "?".
 constexpr std::size_t kLongKey = 900;
 
-// Characters that YAML takes as they are; the rest must be escaped. Line
-// separators count as line breaks, so they are escaped too.
-bool is_printable(char32_t code) {
-  return (code >= 0x20 && code <= 0x7E) || (code >= 0xA0 && code <= 0xD7FF && code != 0x2028 && code != 0x2029) ||
-         (code >= 0xE000 && code <= 0xFFFD && code != 0xFEFF) || code >= 0x10000;
-}
-
 template <class Accept>
 bool all_characters(std::string_view text, Accept accept) {
   while (!text.empty()) {
