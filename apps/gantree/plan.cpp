@@ -14,6 +14,7 @@
 #include "output.h"
 #include "terminal.h"
 #include "view/decision_json.h"
+#include "view/svg_plan.h"
 #include "view/text_plan.h"
 
 namespace gantree {
@@ -34,6 +35,9 @@ std::string render(const PlanOptions& options, const std::vector<Decision>& deci
   }
   if (options.output == "yaml") {
     return decisions_to_json(decisions, cluster).to_yaml();
+  }
+  if (options.output == "svg") {
+    return view::svg_plan(cluster, decisions);
   }
   return view::text_plan(cluster, decisions, text_options(*options.color));
 }
@@ -92,7 +96,7 @@ void add_plan(CLI::App& app, std::function<int()>& run) {
       ->allow_extra_args(false)
       ->type_name("PATH");
   command->add_option("-o,--output", options->output, "How to show the answer")
-      ->check(CLI::IsMember({"text", "json", "yaml"}))
+      ->check(CLI::IsMember({"text", "json", "yaml", "svg"}))
       ->type_name("FORMAT");
   command
       ->add_option("--levels", options->levels,

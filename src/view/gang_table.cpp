@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "view/scene.h"
-#include "view/where.h"
+#include "view/gang_words.h"
 #include "view/words.h"
 
 namespace gantree::view {
@@ -26,17 +25,6 @@ struct Columns {
   [[nodiscard]] int amount_end() const { return pods_end() + 2 + amount; }
 };
 
-// "16"; "16/24" where it starts with fewer pods than it would like.
-std::string pods_text(std::span<const PodSetDecision> sets) {
-  std::int64_t pods = 0;
-  std::int64_t asked = 0;
-  for (const PodSetDecision& set : sets) {
-    pods += set.count;
-    asked += set.asked;
-  }
-  return asked > pods ? fmt::format("{}/{}", pods, asked) : fmt::format("{}", pods);
-}
-
 class GangTable {
  public:
   GangTable(Cluster& cluster, ResourceId resource, std::span<const Decision> decisions, const TextOptions& options)
@@ -56,33 +44,14 @@ class GangTable {
   }
 
  private:
-  [[nodiscard]] std::string name_of(const Decision& decision) const {
-    const std::string& ns = decision.key.ns;
-    return printable(ns.empty() ? decision.key.name : ns + "/" + decision.key.name, options_.unicode);
-  }
-  [[nodiscard]] std::int64_t amount_of(const PodSetDecision& set) const {
-    std::int64_t pods = 0;
-    for (const HostShare& share : set.hosts) {
-      pods += share.count;
-    }
-    std::int64_t amount = 0;
-    return __builtin_mul_overflow(set.requests.get(resource_), pods, &amount) ? INT64_MAX : amount;
-  }
-  [[nodiscard]] std::int64_t amount_of(const Decision& decision) const {
-    std::int64_t amount = 0;
-    for (const PodSetDecision& set : decision.pod_sets) {
-      amount = plus(amount, amount_of(set));
-    }
-    return amount;
-  }
-
   void measure() {
     columns_ = {.name = 0, .kind = 4, .pods = 4, .amount = columns(resource_word_)};
     for (const Decision& decision : decisions_) {
-      columns_.name = std::max(columns_.name, columns(name_of(decision)));
+      columns_.name = std::max(columns_.name, columns(gang_name(decision, options_.unicode)));
       columns_.kind = std::max(columns_.kind, columns(printable(decision.key.kind, options_.unicode)));
       columns_.pods = std::max(columns_.pods, columns(pods_text(decision.pod_sets)));
-      columns_.amount = std::max(columns_.amount, columns(amount_text(amount_of(decision), resource_)));
+      columns_.amount =
+          std::max(columns_.amount, columns(amount_text(amount_of(decision.pod_sets, resource_), resource_)));
     }
     columns_.name = std::clamp(columns_.name, 12, std::max(options_.width / 2, 16));
     columns_.kind = std::min(columns_.kind, 16);
@@ -121,7 +90,8 @@ class GangTable {
     if (mark >= 0) {
       line.add(std::string(1, gang_letter(mark)), {Tone::kPlain, mark});
     }
-    line.pad_to(kMark).add(clipped(name_of(decision), columns_.name, options_.unicode), {Tone::kStrong});
+    line.pad_to(kMark).add(clipped(gang_name(decision, options_.unicode), columns_.name, options_.unicode),
+                           {Tone::kStrong});
     line.pad_to(kMark + columns_.name + 2);
     line.add(clipped(printable(decision.key.kind, options_.unicode), columns_.kind, options_.unicode));
     return line.add_right(pods_text(decision.pod_sets), columns_.pods_end());
@@ -129,12 +99,8 @@ class GangTable {
 
   void draw_placed(const Decision& decision, int mark) {
     TextLine& line = begin(decision, mark);
-    line.add("  ").add_right(amount_text(amount_of(decision), resource_), columns_.amount_end());
-    std::vector<HostShare> all;
-    for (const PodSetDecision& set : decision.pod_sets) {
-      all.insert(all.end(), set.hosts.begin(), set.hosts.end());
-    }
-    add_where(decision.pod_sets, all);
+    line.add("  ").add_right(amount_text(amount_of(decision.pod_sets, resource_), resource_), columns_.amount_end());
+    add_where(decision.pod_sets);
     if (decision.pod_sets.size() < 2) {
       return;
     }
@@ -144,8 +110,9 @@ class GangTable {
       const int room = kMark + columns_.name + 2 + columns_.kind - kDeep;
       part.pad_to(kDeep).add(clipped(printable(set.name, options_.unicode), room, options_.unicode), {Tone::kFaint});
       part.add_right(pods_text({&set, 1}), columns_.pods_end(), {Tone::kFaint});
-      part.add("  ").add_right(amount_text(amount_of(set), resource_), columns_.amount_end(), {Tone::kFaint});
-      add_where({&set, 1}, set.hosts);
+      part.add("  ").add_right(amount_text(amount_of({&set, 1}, resource_), resource_), columns_.amount_end(),
+                               {Tone::kFaint});
+      add_where({&set, 1});
     }
     if (decision.pod_sets.size() > kMaxPodSets) {
       const auto more = static_cast<std::int64_t>(decision.pod_sets.size() - kMaxPodSets);
@@ -153,19 +120,13 @@ class GangTable {
     }
   }
 
-  // Adds the place of the hosts to the last line, or below it.
-  void add_where(std::span<const PodSetDecision> sets, std::span<const HostShare> hosts) {
-    const auto with_hosts =
-        std::find_if(sets.begin(), sets.end(), [](const PodSetDecision& set) { return !set.hosts.empty(); });
-    if (with_hosts == sets.end()) {
-      return;  // a gang of no pods
+  // Adds the place of the pods to the last line, or below it.
+  void add_where(std::span<const PodSetDecision> sets) {
+    const int begin = place_below_ ? kDeep : columns_.amount_end() + 2;
+    const std::string where = gang_where(cluster_, sets, options_.width - begin, options_.unicode);
+    if (!where.empty()) {
+      (place_below_ ? lines_.emplace_back() : lines_.back()).pad_to(begin).add(where);
     }
-    const TopologyId topology = with_hosts->topology;
-    TextLine& line = place_below_ ? lines_.emplace_back() : lines_.back();
-    line.add(place_below_ ? std::string(kDeep, ' ') : "  ");
-    const int room = options_.width - line.width();
-    line.add(where_text(cluster_.engine().topology(topology), cluster_.engine().tree(topology), hosts, room,
-                        options_.unicode));
   }
 
   void draw_refused(const Decision& decision, Tone tone) {
@@ -194,14 +155,6 @@ class GangTable {
 std::vector<TextLine> draw_gangs(Cluster& cluster, ResourceId resource, std::span<const Decision> decisions,
                                  const TextOptions& options) {
   return GangTable(cluster, resource, decisions, options).draw();
-}
-
-std::string summary(std::span<const Decision> decisions) {
-  const auto count = [&](GangState state) {
-    return std::count_if(decisions.begin(), decisions.end(), [&](const Decision& d) { return d.state == state; });
-  };
-  return fmt::format("{} placed, {} waiting, {} rejected", count(GangState::kPlaced), count(GangState::kWaiting),
-                     count(GangState::kRejected));
 }
 
 }  // namespace gantree::view

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
 #include "model/decision.h"
@@ -15,8 +14,5 @@ namespace gantree::view {
 // each in the order of the decisions. `resource` is the one whose sum is shown.
 [[nodiscard]] std::vector<TextLine> draw_gangs(Cluster& cluster, ResourceId resource,
                                                std::span<const Decision> decisions, const TextOptions& options);
-
-// "9 placed, 2 waiting, 1 rejected"
-[[nodiscard]] std::string summary(std::span<const Decision> decisions);
 
 }  // namespace gantree::view

@@ -75,4 +75,19 @@ std::string uniform_text(const Totals& totals, const std::string& resource) {
   return {};
 }
 
+std::string totals_text(const Scene& scene, const Totals& totals) {
+  const auto amount = [&](std::int64_t value) { return amount_text(value, scene.resource); };
+  std::string text = fmt::format("{}, {} {}: {} in use before", counted(totals.hosts, "host"), amount(totals.total),
+                                 scene.resource_name, amount(totals.before));
+  if (totals.touched()) {
+    text += fmt::format(", {} placed now", amount(totals.placed));
+  }
+  text += fmt::format(", {} free", amount(totals.usable));
+  const std::int64_t rest = plus(totals.total, -plus(plus(totals.before, totals.placed), totals.usable));
+  if (rest > 0) {
+    text += fmt::format(", {} on hosts that are not ready or cordoned", amount(rest));
+  }
+  return text;
+}
+
 }  // namespace gantree::view

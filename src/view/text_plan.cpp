@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "view/gang_table.h"
+#include "view/gang_words.h"
 #include "view/outline.h"
 #include "view/scene.h"
 #include "view/text_layout.h"
@@ -33,22 +34,6 @@ std::vector<TextLine> headline(const Scene& scene, const TextOptions& options) {
   }
   lines.pop_back();
   return lines;
-}
-
-// "512 hosts, 4096 nvidia.com/gpu: 1640 in use before, 1200 placed now, 1256 free"
-std::string totals_text(const Scene& scene, const Totals& totals) {
-  const auto amount = [&](std::int64_t value) { return amount_text(value, scene.resource); };
-  std::string text = fmt::format("{}, {} {}: {} in use before", counted(totals.hosts, "host"), amount(totals.total),
-                                 scene.resource_name, amount(totals.before));
-  if (totals.touched()) {
-    text += fmt::format(", {} placed now", amount(totals.placed));
-  }
-  text += fmt::format(", {} free", amount(totals.usable));
-  const std::int64_t rest = plus(totals.total, -plus(plus(totals.before, totals.placed), totals.usable));
-  if (rest > 0) {
-    text += fmt::format(", {} on hosts that are not ready or cordoned", amount(rest));
-  }
-  return text;
 }
 
 // What every host has of the resource; 0 where they differ.
