@@ -443,7 +443,11 @@ bool Search::host_holds(const std::vector<std::size_t>& parts, std::uint32_t hos
   Amounts sum;
   for (const std::size_t part : parts) {
     for (const auto& [resource, amount] : plan_.parts[part].shape->requests.entries()) {
-      sum.add(resource, amount * plan_.parts[part].count);
+      std::int64_t all = 0;
+      if (__builtin_mul_overflow(amount, plan_.parts[part].count, &all)) {
+        return false;
+      }
+      sum.add(resource, all);
     }
   }
   return (fill_ == Fill::kNow ? context_.inventory.room(node, sum) : context_.inventory.room_when_empty(node, sum)) > 0;

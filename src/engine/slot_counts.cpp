@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -17,8 +18,6 @@ std::size_t at(int level) {
 
 // Peaks are kept exactly for up to so many grandchildren.
 constexpr std::uint32_t kMaxPeaks = 64;
-
-constexpr std::int64_t kMaxSlots = 1 << 20;  // keeps sums of whole clusters within an int
 
 std::uint64_t size_bit(int slots) {
   return slots <= 0 ? 0 : std::uint64_t{1} << std::min(slots, 63);
@@ -107,7 +106,9 @@ int SlotCounts::count_slots(std::uint32_t host) {
   }
   const std::int64_t room =
       fill_ == Fill::kNow ? inventory_.room(id, shape_.requests) : inventory_.room_when_empty(id, shape_.requests);
-  return static_cast<int>(std::min(room, kMaxSlots));
+  // Sums over the whole tree stay within an int.
+  return static_cast<int>(
+      std::min<std::int64_t>(room, std::numeric_limits<int>::max() / tree_.size(tree_.host_level())));
 }
 
 void SlotCounts::refresh() {
