@@ -16,13 +16,13 @@ namespace gantree {
 
 namespace {
 
-// A domain that a gang has to itself, named by a host in it: positions change
-// when the tree is rebuilt, nodes do not.
+// A domain that a group has to itself, named by the group's hosts in it:
+// positions change when the tree is rebuilt, nodes do not.
 struct Exclusive {
   std::string kind;
   TopologyId topology;
   int level = 0;
-  NodeId host;
+  std::vector<NodeId> hosts;
   friend auto operator<=>(const Exclusive&, const Exclusive&) = default;
 };
 
@@ -42,12 +42,16 @@ void collect_exclusive(const Group& group, TopologyId topology, const std::strin
   const auto own = group.constraint.topology.value_or(topology);
   const std::size_t first = next;
   const auto add = [&](const Constraint& constraint, TopologyId of, std::size_t begin, std::size_t end) {
-    for (std::size_t set = begin; constraint.exclusive && set < end; ++set) {
-      if (!hosts[set].empty()) {
-        out.push_back({kind, of, *constraint.exclusive, hosts[set].front().node});
-        return;
+    if (!constraint.exclusive) {
+      return;
+    }
+    Exclusive exclusive{kind, of, *constraint.exclusive, {}};
+    for (std::size_t set = begin; set < end; ++set) {
+      for (const HostShare& share : hosts[set]) {
+        exclusive.hosts.push_back(share.node);
       }
     }
+    out.push_back(std::move(exclusive));
   };
   for (const PodSet& pod_set : group.pod_sets) {
     add(pod_set.constraint, pod_set.constraint.topology.value_or(own), next, next + 1);
@@ -77,11 +81,20 @@ struct Engine::Parts {
     std::vector<bool>& taken = occupied_scratch[{id, level}];
     const DomainTree& domains = tree(id);
     taken.assign(domains.size(level), false);
-    for (const auto& [exclusive, gangs] : exclusives) {
-      if (exclusive.kind == kind && exclusive.topology == id && exclusive.level == level) {
-        if (const std::uint32_t host = domains.host_of(exclusive.host); host != DomainTree::kNowhere) {
-          taken[domains.ancestor(domains.host_level(), host, level)] = true;
+    for (const auto& [exclusive, groups] : exclusives) {
+      if (exclusive.kind != kind) {
+        continue;
+      }
+      for (const NodeId node : exclusive.hosts) {
+        const std::uint32_t host = domains.host_of(node);
+        if (host == DomainTree::kNowhere) {
+          continue;
         }
+        // Every domain with pods of the group, and all that lies in the
+        // domain which it has to itself.
+        const int held = exclusive.topology == id ? std::min(exclusive.level, level) : level;
+        const Range range = domains.below({held, domains.ancestor(domains.host_level(), host, held)}, level);
+        std::fill(taken.begin() + range.begin, taken.begin() + range.end, true);
       }
     }
     return &taken;

@@ -68,7 +68,7 @@ PlanNode Planner::pod_set(const PodSet& pod_set, TopologyId topology, int depth)
   const std::size_t position = next_set_++;
   if (counts_[position] > 0) {
     cut(node,
-        Part{position, &pod_set.shape, counts_[position], constraint.slices, constraint.packing,
+        Part{position, pod_set.name, &pod_set.shape, counts_[position], constraint.slices, constraint.packing,
              constraint.balance.value_or(-1), constraint.topology.value_or(topology)},
         depth);
   }
@@ -124,7 +124,7 @@ PlanNode Planner::group(const Group& group, TopologyId topology, int depth) {
     std::vector<Part> parts;
     for (const PodSet& pod_set : group.pod_sets) {
       const std::size_t position = next_set_++;
-      parts.push_back(Part{position, &pod_set.shape, counts_[position], {}, Packing::kPack, -1, own});
+      parts.push_back(Part{position, pod_set.name, &pod_set.shape, counts_[position], {}, Packing::kPack, -1, own});
     }
     std::erase_if(parts, [](const Part& part) { return part.count == 0; });
     cut_group(node, std::move(parts), group.constraint.slices, below);

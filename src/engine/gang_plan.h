@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "model/gang.h"
@@ -16,6 +17,7 @@ namespace gantree {
 
 struct Part {
   std::size_t pod_set = 0;  // its position in the gang
+  std::string_view name;    // of the pod set
   const PodShape* shape = nullptr;
   int count = 0;
   std::vector<Slice> slices;

@@ -2,27 +2,30 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <numeric>
 
 #include "base/check.h"
+
+// An entry of a table means "up to so many pods of each part fit here, at this
+// cost". Less always fits where more does, so only entries that no cheaper one
+// covers are kept: the front. Rounding to whole slices, "all or none" and
+// "alone" only ever lower the numbers, so they may be applied to entries too.
 
 namespace gantree {
 
 namespace {
 
-constexpr std::size_t kMaxStates = std::size_t{1} << 20;
-constexpr std::size_t kMaxCells = std::size_t{1} << 24;  // states times children, over all tables
-constexpr std::uint32_t kMaxHosts = 60000;               // counters of the cost are 16 bits wide
+constexpr std::uint32_t kMaxHosts = 60000;   // counters of the cost are 16 bits wide
+constexpr std::int64_t kStepsPerHost = 256;  // to be expected, at the least
 constexpr int kFieldsPerWord = 4;
 
 // A combination: the pods of every part packed into one word, each with a
-// spare bit above, so that "a and b together are not too many" is one test.
+// spare bit above, so that comparing two of them is a few instructions.
 class Combinations {
  public:
   explicit Combinations(const std::vector<JointPart>& parts) {
     int shift = 0;
-    std::size_t states = 1;
     for (const JointPart& part : parts) {
       const int bits = std::bit_width(static_cast<unsigned>(part.count));
       if (shift + bits + 1 > 64) {
@@ -30,47 +33,54 @@ class Combinations {
         return;
       }
       shifts_.push_back(shift);
-      strides_.push_back(states);
       masks_.push_back((std::uint64_t{1} << bits) - 1);
       const std::uint64_t spare = std::uint64_t{1} << bits;
       bias_ += (spare - 1 - static_cast<unsigned>(part.count)) << shift;
       guard_ |= spare << shift;
       full_ += static_cast<std::uint64_t>(part.count) << shift;
       shift += bits + 1;
-      states *= static_cast<std::size_t>(part.count) + 1;
-      if (states > kMaxStates) {
-        valid_ = false;
-        return;
-      }
     }
-    states_ = states;
   }
 
   [[nodiscard]] bool valid() const { return valid_; }
-  [[nodiscard]] std::size_t states() const { return states_; }
   [[nodiscard]] std::uint64_t full() const { return full_; }
-  [[nodiscard]] bool within(std::uint64_t sum) const { return ((sum + bias_) & guard_) == 0; }
-  [[nodiscard]] std::uint64_t one(std::size_t part) const { return std::uint64_t{1} << shifts_[part]; }
   [[nodiscard]] int pods(std::uint64_t combination, std::size_t part) const {
     return static_cast<int>(combination >> shifts_[part] & masks_[part]);
   }
-  // A dense number for a combination.
-  [[nodiscard]] std::size_t state(std::uint64_t combination) const {
-    std::size_t state = 0;
-    for (std::size_t p = 0; p < shifts_.size(); ++p) {
-      state += strides_[p] * static_cast<std::size_t>(pods(combination, p));
-    }
-    return state;
+  [[nodiscard]] std::uint64_t of(std::size_t part, int pods) const {
+    return static_cast<std::uint64_t>(pods) << shifts_[part];
   }
+  [[nodiscard]] std::uint64_t without(std::uint64_t combination, std::size_t part) const {
+    return combination & ~(masks_[part] << shifts_[part]);
+  }
+  // Both together, but of no part more than there are.
+  [[nodiscard]] std::uint64_t sum(std::uint64_t a, std::uint64_t b) const {
+    const std::uint64_t both = a + b;
+    if (((both + bias_) & guard_) == 0) {
+      return both;
+    }
+    std::uint64_t capped = 0;
+    for (std::size_t p = 0; p < shifts_.size(); ++p) {
+      capped += of(p, std::min(pods(a, p) + pods(b, p), pods(full_, p)));
+    }
+    return capped;
+  }
+  [[nodiscard]] std::uint64_t least(std::uint64_t a, std::uint64_t b) const {
+    std::uint64_t out = 0;
+    for (std::size_t p = 0; p < shifts_.size(); ++p) {
+      out += of(p, std::min(pods(a, p), pods(b, p)));
+    }
+    return out;
+  }
+  // Whether a has at least as many of every part as b.
+  [[nodiscard]] bool covers(std::uint64_t a, std::uint64_t b) const { return (((a | guard_) - b) & guard_) == guard_; }
 
  private:
   bool valid_ = true;
-  std::size_t states_ = 1;
   std::uint64_t bias_ = 0;
   std::uint64_t guard_ = 0;
   std::uint64_t full_ = 0;
   std::vector<int> shifts_;
-  std::vector<std::size_t> strides_;
   std::vector<std::uint64_t> masks_;
 };
 
@@ -78,43 +88,47 @@ class Joint {
  public:
   Joint(const JointProblem& problem, Budget& budget)
       : problem_(problem), budget_(budget), tree_(problem.parts.front().counts->tree()), combinations_(problem.parts) {
-    int depths = 0;
     for (const JointUnit& unit : problem.units) {
-      depths = std::max(depths, unit.depth + 1);
+      union_depth_ = std::max(union_depth_, unit.depth + 1);
     }
-    union_depth_ = depths;
-    const int fields = (depths + 1) * tree_.levels();
+    const int fields = (union_depth_ + 1) * tree_.levels();
     words_ = static_cast<std::size_t>((fields + kFieldsPerWord - 1) / kFieldsPerWord) + 1;
   }
 
   JointAnswer solve();
 
  private:
-  // What fits into a domain: combinations, sorted, with their costs.
+  // Entries side by side; costs are words_ words each. `from` and `with` are
+  // the entries of which an entry was made (see Table).
+  struct Front {
+    std::vector<std::uint64_t> combination;
+    std::vector<std::uint64_t> cost;
+    std::vector<std::uint32_t> from;
+    std::vector<std::uint32_t> with;
+    [[nodiscard]] std::size_t size() const { return combination.size(); }
+  };
   struct Table {
     Domain domain;
-    std::vector<std::uint64_t> combination;
-    std::vector<std::uint64_t> cost;                 // words_ each
-    std::vector<Table> children;                     // those in which anything fits
-    std::vector<std::vector<std::uint32_t>> chosen;  // by child, state: entry of the child's table
-  };
-  // Combinations of some children taken together.
-  struct Sum {
-    std::vector<std::uint64_t> combination;
-    std::vector<std::size_t> state;
-    std::vector<std::uint64_t> cost;
+    Front front;                  // from: entry of the last step (a host: unused)
+    std::vector<Table> children;  // those in which anything fits
+    std::vector<Front> steps;     // by child: from: entry of the step before, with: entry of the child
   };
 
-  [[nodiscard]] std::int64_t estimate() const;
-  [[nodiscard]] bool relevant(Domain domain) const;
+  [[nodiscard]] const std::uint64_t* cost(const Front& front, std::size_t entry) const {
+    return &front.cost[entry * words_];
+  }
+  void append(Front& front, std::uint64_t combination, const std::uint64_t* cost, std::size_t from,
+              std::size_t with) const;
+  void keep_best(Front& front);
   Table build(Domain domain);
   void build_host(Table& table);
-  void enumerate(Table& table, std::size_t part, std::uint64_t combination, std::vector<std::int64_t>& free);
-  Sum add(const Sum& sum, const Table& child, std::vector<std::uint32_t>& chosen);
-  void finish(Table& table);
-  [[nodiscard]] bool permitted(Domain domain, std::uint64_t combination) const;
+  void enumerate(Front& front, std::uint32_t host, std::size_t part, std::uint64_t combination,
+                 std::vector<std::int64_t>& free);
+  Front add(const Front& sum, const Front& child);
+  void finish(Table& table, const Front& sum);
+  [[nodiscard]] std::uint64_t permitted(Domain domain, std::uint64_t combination) const;
   void charge(Domain domain, std::uint64_t combination, std::uint64_t* cost) const;
-  void trace(const Table& table, std::size_t entry, std::vector<Shares>& shares) const;
+  void trace(const Table& table, std::size_t entry, std::uint64_t need, std::vector<Shares>& shares) const;
 
   const JointProblem& problem_;
   Budget& budget_;
@@ -122,31 +136,69 @@ class Joint {
   Combinations combinations_;
   int union_depth_ = 0;
   std::size_t words_ = 1;
-  std::size_t cells_ = 0;
-  std::vector<std::uint32_t> slot_of_state_;  // scratch: state to entry of the sum being made
 };
 
-bool Joint::relevant(Domain domain) const {
-  return std::any_of(problem_.parts.begin(), problem_.parts.end(),
-                     [&](const JointPart& part) { return part.counts->capacity(domain) > 0; });
+void Joint::append(Front& front, std::uint64_t combination, const std::uint64_t* cost, std::size_t from,
+                   std::size_t with) const {
+  front.combination.push_back(combination);
+  front.cost.insert(front.cost.end(), cost, cost + words_);
+  front.from.push_back(static_cast<std::uint32_t>(from));
+  front.with.push_back(static_cast<std::uint32_t>(with));
 }
 
-void Joint::enumerate(Table& table, std::size_t part, std::uint64_t combination, std::vector<std::int64_t>& free) {
+// Drops entries that a cheaper (or equal, earlier) one covers.
+void Joint::keep_best(Front& front) {
+  std::vector<std::uint32_t> order(front.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto by_cost = std::lexicographical_compare_three_way(cost(front, a), cost(front, a) + words_, cost(front, b),
+                                                                cost(front, b) + words_);
+    if (by_cost != 0) {
+      return by_cost < 0;
+    }
+    return std::pair(front.combination[b], a) < std::pair(front.combination[a], b);
+  });
+  Front kept;
+  std::int64_t steps = 0;
+  for (const std::uint32_t entry : order) {
+    const std::uint64_t combination = front.combination[entry];
+    steps += static_cast<std::int64_t>(kept.size());
+    const bool covered = std::any_of(kept.combination.rbegin(), kept.combination.rend(),
+                                     [&](std::uint64_t other) { return combinations_.covers(other, combination); });
+    if (!covered) {
+      append(kept, combination, cost(front, entry), front.from[entry], front.with[entry]);
+    }
+    if (steps > 1024) {
+      if (!budget_.spend(steps / 8)) {
+        break;
+      }
+      steps = 0;
+    }
+  }
+  front = std::move(kept);
+}
+
+void Joint::enumerate(Front& front, std::uint32_t host, std::size_t part, std::uint64_t combination,
+                      std::vector<std::int64_t>& free) {
   if (part == problem_.parts.size()) {
-    table.combination.push_back(combination);
+    append(front, combination, std::vector<std::uint64_t>(words_, 0).data(), 0, 0);
     return;
   }
   const JointPart& what = problem_.parts[part];
   const auto& requests = what.counts->shape().requests.entries();
-  int most = std::min(what.count, what.counts->slots(table.domain.index));
+  int most = std::min(what.count, what.counts->slots(host));
   for (const auto& [resource, amount] : requests) {
-    most = std::min<int>(most, static_cast<int>(std::clamp<std::int64_t>(free[resource.index()] / amount, 0, most)));
+    most = static_cast<int>(std::clamp<std::int64_t>(free[resource.index()] / amount, 0, most));
   }
-  for (int pods = 0; pods <= most; ++pods) {
+  const int unit = what.counts->unit(tree_.host_level());
+  const bool last = part + 1 == problem_.parts.size();
+  // Of the last part, none or as many as fit: what lies between is covered.
+  const int stride = last && most > 0 ? std::max(unit, most - most % unit) : unit;
+  for (int pods = 0; pods <= most; pods += stride) {
     for (const auto& [resource, amount] : requests) {
       free[resource.index()] -= amount * pods;
     }
-    enumerate(table, part + 1, combination + combinations_.one(part) * static_cast<unsigned>(pods), free);
+    enumerate(front, host, part + 1, combination + combinations_.of(part, pods), free);
     for (const auto& [resource, amount] : requests) {
       free[resource.index()] += amount * pods;
     }
@@ -161,82 +213,71 @@ void Joint::build_host(Table& table) {
     const auto resource = make_id<ResourceTag>(r);
     free[r] = now ? problem_.inventory->free(node, resource) : problem_.inventory->allocatable(node, resource);
   }
-  enumerate(table, 0, 0, free);
-  budget_.spend(static_cast<std::int64_t>(table.combination.size()));
-  table.cost.assign(table.combination.size() * words_, 0);
+  Front all;
+  enumerate(all, table.domain.index, 0, 0, free);
+  budget_.spend(static_cast<std::int64_t>(all.size()));
+  finish(table, all);
 }
 
-Joint::Sum Joint::add(const Sum& sum, const Table& child, std::vector<std::uint32_t>& chosen) {
-  Sum out;
-  constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  slot_of_state_.assign(combinations_.states(), kNone);
-  chosen.assign(combinations_.states(), kNone);
-  cells_ += combinations_.states();
-  std::vector<std::uint64_t> cost(words_);
-  std::vector<std::size_t> child_state;  // the state of a sum is the sum of the states
-  for (const std::uint64_t combination : child.combination) {
-    child_state.push_back(combinations_.state(combination));
-  }
-  for (std::size_t a = 0; a < sum.combination.size(); ++a) {
-    if (!budget_.spend(static_cast<std::int64_t>(child.combination.size()))) {
+Joint::Front Joint::add(const Front& sum, const Front& child) {
+  Front out;
+  boost::unordered_flat_map<std::uint64_t, std::uint32_t> known;
+  std::vector<std::uint64_t> both(words_);
+  for (std::size_t a = 0; a < sum.size(); ++a) {
+    if (!budget_.spend(static_cast<std::int64_t>(child.size()))) {
       return out;
     }
-    for (std::size_t b = 0; b < child.combination.size(); ++b) {
-      const std::uint64_t both = sum.combination[a] + child.combination[b];
-      if (!combinations_.within(both)) {
+    for (std::size_t b = 0; b < child.size(); ++b) {
+      for (std::size_t w = 0; w < words_; ++w) {
+        both[w] = cost(sum, a)[w] + cost(child, b)[w];
+      }
+      const std::uint64_t combination = combinations_.sum(sum.combination[a], child.combination[b]);
+      const auto [it, fresh] = known.try_emplace(combination, static_cast<std::uint32_t>(out.size()));
+      if (fresh) {
+        append(out, combination, both.data(), a, b);
         continue;
       }
-      for (std::size_t w = 0; w < words_; ++w) {
-        cost[w] = sum.cost[a * words_ + w] + child.cost[b * words_ + w];
+      const auto old = out.cost.begin() + static_cast<std::ptrdiff_t>(it->second * words_);
+      if (std::lexicographical_compare(both.begin(), both.end(), old, old + static_cast<std::ptrdiff_t>(words_))) {
+        std::copy(both.begin(), both.end(), old);
+        out.from[it->second] = static_cast<std::uint32_t>(a);
+        out.with[it->second] = static_cast<std::uint32_t>(b);
       }
-      const std::size_t state = sum.state[a] + child_state[b];
-      std::uint32_t& slot = slot_of_state_[state];
-      if (slot == kNone) {
-        slot = static_cast<std::uint32_t>(out.combination.size());
-        out.combination.push_back(both);
-        out.state.push_back(state);
-        out.cost.insert(out.cost.end(), cost.begin(), cost.end());
-      } else {
-        const auto old = out.cost.begin() + static_cast<std::ptrdiff_t>(slot * words_);
-        if (!std::lexicographical_compare(cost.begin(), cost.end(), old, old + static_cast<std::ptrdiff_t>(words_))) {
-          continue;
-        }
-        std::copy(cost.begin(), cost.end(), old);
-      }
-      chosen[state] = static_cast<std::uint32_t>(b);
     }
   }
+  keep_best(out);
   return out;
 }
 
-bool Joint::permitted(Domain domain, std::uint64_t combination) const {
+// As much of a combination as rules and slices allow in a domain. "Alone" is
+// left to finish(), since it leaves a choice.
+std::uint64_t Joint::permitted(Domain domain, std::uint64_t combination) const {
   for (std::size_t p = 0; p < problem_.parts.size(); ++p) {
-    if (combinations_.pods(combination, p) % problem_.parts[p].counts->unit(domain.level) != 0) {
-      return false;
+    const int pods = combinations_.pods(combination, p);
+    if (const int rest = pods % problem_.parts[p].counts->unit(domain.level); rest != 0) {
+      combination = combinations_.without(combination, p) + combinations_.of(p, pods - rest);
     }
   }
-  int alone = 0;
-  for (const JointRule& rule : problem_.rules) {
-    if (rule.level != domain.level) {
-      continue;
-    }
-    bool any = false;
-    bool all = true;
-    for (const std::size_t p : rule.parts) {
-      const int pods = combinations_.pods(combination, p);
-      any |= pods > 0;
-      all &= pods == problem_.parts[p].count;
-    }
-    if (any && !all) {
-      return false;
-    }
-    if (any && rule.exclusive) {
-      if (++alone > 1 || (rule.occupied != nullptr && (*rule.occupied)[domain.index])) {
-        return false;
+  // Dropping a group can leave another one incomplete that contains it.
+  for (bool again = true; again;) {
+    again = false;
+    for (const JointRule& rule : problem_.rules) {
+      if (rule.level != domain.level) {
+        continue;
+      }
+      const bool taken = rule.occupied != nullptr && (*rule.occupied)[domain.index];
+      const bool all = !taken && std::all_of(rule.parts.begin(), rule.parts.end(), [&](std::size_t p) {
+        return combinations_.pods(combination, p) == problem_.parts[p].count;
+      });
+      for (const std::size_t p : rule.parts) {
+        if (!all && combinations_.pods(combination, p) > 0) {
+          combination = combinations_.without(combination, p);
+          again = true;
+        }
       }
     }
   }
-  return true;
+  return combination;
 }
 
 // Adds what a domain that holds this combination costs at its own level.
@@ -246,42 +287,58 @@ void Joint::charge(Domain domain, std::uint64_t combination, std::uint64_t* cost
     const int shift = 16 * (kFieldsPerWord - 1 - field % kFieldsPerWord);
     cost[field / kFieldsPerWord] += std::uint64_t{1} << shift;
   };
+  const auto here = [&](std::size_t p) { return combinations_.pods(combination, p) > 0; };
   for (const JointUnit& unit : problem_.units) {
-    if (std::any_of(unit.parts.begin(), unit.parts.end(),
-                    [&](std::size_t p) { return combinations_.pods(combination, p) > 0; })) {
+    if (std::any_of(unit.parts.begin(), unit.parts.end(), here)) {
       count(unit.depth);
     }
   }
   count(union_depth_);
   for (std::size_t p = 0; p < problem_.parts.size(); ++p) {
-    if (combinations_.pods(combination, p) > 0) {
+    if (here(p)) {
       cost[words_ - 1] += static_cast<std::uint64_t>(problem_.parts[p].counts->capacity(domain));
       break;  // the tightest fit, by its first part
     }
   }
 }
 
-// Drops what rules forbid and charges the rest.
-void Joint::finish(Table& table) {
-  if (table.domain.level < 0) {
-    return;
+// From what the children hold together to what the domain holds.
+void Joint::finish(Table& table, const Front& sum) {
+  std::vector<std::uint64_t> own(words_);
+  const auto add_entry = [&](std::size_t entry, std::uint64_t combination) {
+    std::copy_n(cost(sum, entry), words_, own.begin());
+    if (combination != 0 && table.domain.level >= 0) {
+      charge(table.domain, combination, own.data());
+    }
+    append(table.front, combination, own.data(), entry, 0);
+  };
+  std::vector<const JointRule*> alone;
+  for (const JointRule& rule : problem_.rules) {
+    if (rule.exclusive && rule.level == table.domain.level) {
+      alone.push_back(&rule);
+    }
   }
-  std::size_t kept = 0;
-  for (std::size_t e = 0; e < table.combination.size(); ++e) {
-    const std::uint64_t combination = table.combination[e];
-    if (!permitted(table.domain, combination)) {
+  for (std::size_t entry = 0; entry < sum.size(); ++entry) {
+    if (table.domain.level < 0) {
+      add_entry(entry, sum.combination[entry]);
       continue;
     }
-    table.combination[kept] = combination;
-    std::copy_n(table.cost.begin() + static_cast<std::ptrdiff_t>(e * words_), words_,
-                table.cost.begin() + static_cast<std::ptrdiff_t>(kept * words_));
-    if (combination != 0) {
-      charge(table.domain, combination, &table.cost[kept * words_]);
+    const std::uint64_t combination = permitted(table.domain, sum.combination[entry]);
+    if (alone.size() < 2) {
+      add_entry(entry, combination);
+      continue;
     }
-    ++kept;
+    for (const JointRule* kept : alone) {
+      std::uint64_t only = combination;
+      for (const JointRule* other : alone) {
+        for (const std::size_t p : other->parts) {
+          only = other == kept ? only : combinations_.without(only, p);
+        }
+      }
+      add_entry(entry, permitted(table.domain, only));
+    }
   }
-  table.combination.resize(kept);
-  table.cost.resize(kept * words_);
+  keep_best(table.front);
 }
 
 Joint::Table Joint::build(Domain domain) {
@@ -289,89 +346,71 @@ Joint::Table Joint::build(Domain domain) {
   table.domain = domain;
   if (domain.level == tree_.host_level()) {
     build_host(table);
-    finish(table);
     return table;
   }
-  Sum sum{{0}, {0}, std::vector<std::uint64_t>(words_, 0)};
+  Front sum;
+  append(sum, 0, std::vector<std::uint64_t>(words_, 0).data(), 0, 0);
   const Range range = tree_.children(domain);
-  for (std::uint32_t c = range.begin; c < range.end && !budget_.exhausted() && cells_ <= kMaxCells; ++c) {
-    if (!relevant({domain.level + 1, c})) {
+  for (std::uint32_t c = range.begin; c < range.end && !budget_.exhausted(); ++c) {
+    const Domain child{domain.level + 1, c};
+    if (std::none_of(problem_.parts.begin(), problem_.parts.end(),
+                     [&](const JointPart& part) { return part.counts->capacity(child) > 0; })) {
       continue;
     }
-    Table child = build({domain.level + 1, c});
-    if (child.combination.size() <= 1) {
+    Table below = build(child);
+    if (below.front.size() <= 1) {
       continue;  // nothing fits there
     }
-    sum = add(sum, child, table.chosen.emplace_back());
-    child.cost.clear();
-    child.cost.shrink_to_fit();
-    table.children.push_back(std::move(child));
+    sum = add(sum, below.front);
+    table.children.push_back(std::move(below));
+    table.steps.push_back(sum);
   }
-  table.combination = std::move(sum.combination);
-  table.cost = std::move(sum.cost);
-  finish(table);
+  finish(table, sum);
   return table;
 }
 
-void Joint::trace(const Table& table, std::size_t entry, std::vector<Shares>& shares) const {
-  std::uint64_t combination = table.combination[entry];
+// Shares out what is needed of an entry: each child as much of it as its own
+// entry holds.
+void Joint::trace(const Table& table, std::size_t entry, std::uint64_t need, std::vector<Shares>& shares) const {
   if (table.domain.level == tree_.host_level()) {
     for (std::size_t p = 0; p < problem_.parts.size(); ++p) {
-      if (const int pods = combinations_.pods(combination, p); pods > 0) {
+      if (const int pods = combinations_.pods(need, p); pods > 0) {
         shares[p].push_back({table.domain.index, pods});
       }
     }
     return;
   }
-  for (std::size_t c = table.children.size(); c-- > 0;) {
-    const std::uint32_t chosen = table.chosen[c][combinations_.state(combination)];
-    trace(table.children[c], chosen, shares);
-    combination -= table.children[c].combination[chosen];
-  }
-  GANTREE_CHECK(combination == 0);
-}
-
-// A lower bound of the steps, so that hopeless efforts end before they start.
-std::int64_t Joint::estimate() const {
-  const Range hosts = tree_.hosts(problem_.within);
-  std::int64_t steps = 0;
-  std::int64_t used_hosts = 0;
-  for (std::uint32_t host = hosts.begin; host < hosts.end; ++host) {
-    std::int64_t combinations = 1;
-    for (const JointPart& part : problem_.parts) {
-      combinations *= std::min(part.count, part.counts->slots(host)) + 1;
+  std::size_t at = table.front.from[entry];
+  for (std::size_t c = table.children.size(); c-- > 0 && need != 0;) {
+    const std::size_t with = table.steps[c].with[at];
+    const std::uint64_t share = combinations_.least(need, table.children[c].front.combination[with]);
+    if (share != 0) {
+      trace(table.children[c], with, share, shares);
     }
-    steps += combinations;
-    used_hosts += combinations > 1 ? 1 : 0;
+    need -= share;
+    at = table.steps[c].from[at];
   }
-  const auto states = static_cast<std::int64_t>(combinations_.states());
-  if (states * used_hosts > static_cast<std::int64_t>(kMaxCells)) {
-    return std::numeric_limits<std::int64_t>::max();
-  }
-  return steps * states / 4;
+  GANTREE_CHECK(need == 0);
 }
 
 JointAnswer Joint::solve() {
-  if (!combinations_.valid() || tree_.size(tree_.host_level()) > kMaxHosts) {
-    return {JointVerdict::kGaveUp, {}, {}};
-  }
-  if (!budget_.can_spend(estimate())) {
+  const Range hosts = tree_.hosts(problem_.within);
+  if (!combinations_.valid() || hosts.size() > kMaxHosts || !budget_.can_spend(kStepsPerHost * hosts.size())) {
     return {JointVerdict::kGaveUp, {}, {}};
   }
   const Table root = build(problem_.within);
-  if (budget_.exhausted() || cells_ > kMaxCells) {
+  if (budget_.exhausted()) {
     return {JointVerdict::kGaveUp, {}, {}};
   }
-  const auto full = std::find(root.combination.begin(), root.combination.end(), combinations_.full());
-  if (full == root.combination.end()) {
+  const auto full = std::find(root.front.combination.begin(), root.front.combination.end(), combinations_.full());
+  if (full == root.front.combination.end()) {
     return {JointVerdict::kNone, {}, {}};
   }
-  const auto entry = static_cast<std::size_t>(full - root.combination.begin());
-  const auto cost = root.cost.begin() + static_cast<std::ptrdiff_t>(entry * words_);
+  const auto entry = static_cast<std::size_t>(full - root.front.combination.begin());
   JointAnswer answer{JointVerdict::kFound,
                      std::vector<Shares>(problem_.parts.size()),
-                     {cost, cost + static_cast<std::ptrdiff_t>(words_)}};
-  trace(root, entry, answer.shares);
+                     {cost(root.front, entry), cost(root.front, entry) + words_}};
+  trace(root, entry, combinations_.full(), answer.shares);
   for (Shares& shares : answer.shares) {
     std::sort(shares.begin(), shares.end());
   }

@@ -1,8 +1,8 @@
 // Placing pods of several shapes together, exactly.
 //
-// For every domain a table says, for each combination "so many pods of each
-// part", whether it fits there and with how few domains. Tables are combined
-// from the hosts up. The answer is the optimum, or a proof that there is none,
+// For every domain a table says which combinations "up to so many pods of each
+// part" fit there, and with how few domains. Tables are combined from the hosts
+// up. The answer is the optimum, or a proof that there is none,
 // or that the budget was too small for either.
 #pragma once
 

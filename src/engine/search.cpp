@@ -15,7 +15,9 @@ namespace gantree {
 namespace {
 
 constexpr std::int64_t kSearchSteps = 2'000'000;
-constexpr std::int64_t kPackSteps = 256 * 1024;  // to improve on a greedy placement
+constexpr std::int64_t kSmallSearchSteps = 16'000'000;  // where exactness is within reach
+constexpr std::uint32_t kSmall = 256;                   // hosts
+constexpr std::int64_t kPackSteps = 256 * 1024;         // to improve on a greedy placement
 constexpr std::int64_t kPackStepsPerPod = 256;
 constexpr std::size_t kMaxTries = 64;  // candidate domains of one level that are tried
 
@@ -45,6 +47,9 @@ class Search {
   [[nodiscard]] std::vector<std::size_t> parts_of(const PlanNode& node) const {
     std::vector<std::size_t> parts;
     collect_parts(node, parts);
+    // By name: in which order a gang lists its pod sets does not matter.
+    std::stable_sort(parts.begin(), parts.end(),
+                     [&](std::size_t a, std::size_t b) { return plan_.parts[a].name < plan_.parts[b].name; });
     return parts;
   }
   void note_free_filling(const PlanNode& node, bool free);
@@ -82,6 +87,7 @@ class Search {
   std::vector<Shares> shares_;
   std::vector<SlotCounts*> counts_ = std::vector<SlotCounts*>(plan_.parts.size());
   std::vector<bool> free_filling_ = std::vector<bool>(plan_.parts.size());
+  bool small_ = false;    // few enough hosts to search long for the best
   bool complete_ = true;  // step() has left nothing untried
 };
 
@@ -98,7 +104,7 @@ void Search::note_free_filling(const PlanNode& node, bool free) {
 
 Scope Search::scope_of(std::size_t part, Domain within, int required, int exclusive) {
   Scope scope{within, required, exclusive, nullptr};
-  if (exclusive >= 0) {
+  if (exclusive >= 0 && fill_ == Fill::kNow) {
     scope.occupied = context_.occupied(plan_.parts[part].topology, exclusive);
   }
   return scope;
@@ -205,7 +211,8 @@ void Search::add_rules(const PlanNode& node, const std::vector<std::size_t>& par
   }
   if (node.exclusive >= 0) {
     const TopologyId topology = plan_.parts[parts.front()].topology;
-    problem.rules.push_back({node.exclusive, below, true, context_.occupied(topology, node.exclusive)});
+    problem.rules.push_back(
+        {node.exclusive, below, true, fill_ == Fill::kNow ? context_.occupied(topology, node.exclusive) : nullptr});
   }
   if (node.unit) {
     problem.units.push_back({below, node.depth});
@@ -290,10 +297,11 @@ std::optional<JointAnswer> Search::best_joint(const PlanNode& node, const std::v
         break;
       }
     }
-    Budget own(kPackSteps);
+    const std::int64_t steps = small_ ? budget_.left() : kPackSteps;
+    Budget own(steps);
     JointAnswer answer = jointly(node, domain, parts, own);
-    effort.spend(kPackSteps - own.left());
-    budget_.spend(kPackSteps - own.left());
+    effort.spend(steps - own.left());
+    budget_.spend(steps - own.left());
     gave_up |= answer.verdict == JointVerdict::kGaveUp;
     if (answer.verdict == JointVerdict::kFound && (!best || answer.cost < best->cost)) {
       Shares all;
@@ -347,6 +355,9 @@ SearchAnswer Search::run() {
     return {Verdict::kNone, {}};
   }
   const std::vector<std::size_t> all = parts_of(plan_.root);
+  const DomainTree& tree = counts(all.front()).tree();
+  small_ = tree.size(tree.host_level()) <= kSmall;
+  budget_ = Budget(small_ ? kSmallSearchSteps : kSearchSteps);
   std::vector<std::size_t> close;
   std::vector<std::size_t> rest;
   for (const std::size_t part : all) {
@@ -393,8 +404,9 @@ void Search::expand(const PlanNode& node, Domain within, std::vector<Pending>& p
     }
     return sum;
   };
+  const auto name = [&](const PlanNode& child) { return plan_.parts[parts_of(child).front()].name; };
   std::stable_sort(order.begin(), order.end(), [&](const PlanNode* a, const PlanNode* b) {
-    return std::tuple(a->required, pods(*a)) < std::tuple(b->required, pods(*b));
+    return std::tuple(a->required, pods(*a), name(*b)) < std::tuple(b->required, pods(*b), name(*a));
   });
   for (const PlanNode* child : order) {  // the last is taken first
     pending.push_back({child, within});
