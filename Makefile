@@ -5,6 +5,9 @@ FUZZ_SECONDS ?= 600
 DEMO ?= build/demo
 
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
+# What one clone has compiled, another need not compile again.
+export CCACHE_BASEDIR = $(CURDIR)
+export CCACHE_NOHASHDIR = 1
 need = @scripts/install-dependencies
 configure = cmake --preset $(1) $(2) >/dev/null
 
