@@ -129,7 +129,7 @@ std::optional<Shares> fill_balanced(const SlotCounts& counts, const Scope& scope
   const DomainTree& tree = counts.tree();
   // The usual packing says how few domains of the level are possible, and
   // above which domain.
-  const auto packed = pack(counts, scope, pods, budget);
+  auto packed = pack(counts, scope, pods, budget);
   if (!packed) {
     return std::nullopt;
   }

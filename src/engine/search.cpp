@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kSearchSteps = 2'000'000;
 constexpr std::int64_t kSmallSearchSteps = 16'000'000;  // where exactness is within reach
 constexpr std::uint32_t kSmall = 256;                   // hosts
-constexpr std::int64_t kPackSteps = 256 * 1024;         // to improve on a greedy placement
+constexpr std::int64_t kPackSteps = 262'144;            // to improve on a greedy placement
 constexpr std::int64_t kPackStepsPerPod = 256;
 constexpr std::size_t kMaxTries = 64;  // candidate domains of one level that are tried
 
@@ -112,7 +112,7 @@ Scope Search::scope_of(std::size_t part, Domain within, int required, int exclus
 
 std::optional<Shares> Search::place_part(std::size_t part, const Scope& scope) {
   const Part& what = plan_.parts[part];
-  SlotCounts& slots = counts(part);
+  const SlotCounts& slots = counts(part);
   Budget effort(kPackSteps + kPackStepsPerPod * what.count);
   switch (what.packing) {
     case Packing::kSpread:
