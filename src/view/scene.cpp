@@ -26,27 +26,6 @@ bool keeps_away(const Taint& taint) {
   return taint.effect != TaintEffect::kPreferNoSchedule;
 }
 
-// Taints so common that the pods for these hosts surely tolerate them.
-std::set<StringId> common_taints(const Inventory& inventory, const DomainTree& tree) {
-  std::map<StringId, std::uint32_t> carriers;
-  const Range hosts = tree.hosts(kWholeTree);
-  for (std::uint32_t host = hosts.begin; host < hosts.end; ++host) {
-    std::set<StringId> keys;
-    for (const Taint& taint : inventory.node(tree.node(host)).taints) {
-      if (keeps_away(taint) && keys.insert(taint.key).second) {
-        ++carriers[taint.key];
-      }
-    }
-  }
-  std::set<StringId> common;
-  for (const auto& [key, count] : carriers) {
-    if (count >= hosts.size() - count) {
-      common.insert(key);
-    }
-  }
-  return common;
-}
-
 Trouble trouble_of(const Node& node, const std::set<StringId>& common) {
   if (!node.ready) {
     return Trouble::kNotReady;
@@ -101,6 +80,26 @@ HostState HostView::state() const {
     return HostState::kWithout;
   }
   return free <= 0 ? HostState::kFull : free >= total ? HostState::kFree : HostState::kPartly;
+}
+
+std::set<StringId> common_taints(const Inventory& inventory, const DomainTree& tree) {
+  std::map<StringId, std::uint32_t> carriers;
+  const Range hosts = tree.hosts(kWholeTree);
+  for (std::uint32_t host = hosts.begin; host < hosts.end; ++host) {
+    std::set<StringId> keys;
+    for (const Taint& taint : inventory.node(tree.node(host)).taints) {
+      if (keeps_away(taint) && keys.insert(taint.key).second) {
+        ++carriers[taint.key];
+      }
+    }
+  }
+  std::set<StringId> common;
+  for (const auto& [key, count] : carriers) {
+    if (count >= hosts.size() - count) {
+      common.insert(key);
+    }
+  }
+  return common;
 }
 
 ResourceId main_resource(const Inventory& inventory, std::span<const Decision> decisions) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +60,10 @@ struct Scene {
   std::vector<HostView> hosts;  // by host position in the tree
   std::int64_t outside = 0;     // nodes that are not in the topology
 };
+
+// The keys of taints that at least half of the hosts carry and that keep pods away:
+// whatever is meant for these hosts tolerates them.
+[[nodiscard]] std::set<StringId> common_taints(const Inventory& inventory, const DomainTree& tree);
 
 // The resource by which fullness is measured: an extended one (its name has a
 // slash) before cpu; among those, what the placed gangs ask for, then GPUs, then

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <iterator>
 
 #include "view/words.h"
 
@@ -100,6 +101,18 @@ std::string TextLine::render(bool color) const {
     out += start.empty() ? "" : "\x1b[0m";
   }
   return out + '\n';
+}
+
+void append(std::vector<TextLine>& lines, std::vector<TextLine> more) {
+  lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+std::string render(const std::vector<TextLine>& lines, bool color) {
+  std::string text;
+  for (const TextLine& line : lines) {
+    text += line.render(color);
+  }
+  return text;
 }
 
 }  // namespace gantree::view

@@ -46,4 +46,7 @@ class TextLine {
   int width_ = 0;
 };
 
+void append(std::vector<TextLine>& lines, std::vector<TextLine> more);
+[[nodiscard]] std::string render(const std::vector<TextLine>& lines, bool color);
+
 }  // namespace gantree::view

@@ -8,6 +8,7 @@
 #include "view/gang_words.h"
 #include "view/outline.h"
 #include "view/scene.h"
+#include "view/text_heading.h"
 #include "view/text_layout.h"
 #include "view/text_tree.h"
 #include "view/words.h"
@@ -15,26 +16,6 @@
 namespace gantree::view {
 
 namespace {
-
-std::vector<TextLine> headline(const Scene& scene, const TextOptions& options) {
-  std::vector<TextLine> lines(1);
-  lines[0]
-      .add("topology ")
-      .add(clipped(printable(scene.topology->name, options.unicode), options.width / 2, options.unicode),
-           {Tone::kStrong});
-  std::string levels;
-  for (const std::string& word : level_words(*scene.topology)) {
-    levels += levels.empty() ? "" : fmt::format(" {} ", glyphs(options.unicode).deeper);
-    levels += printable(word, options.unicode);
-  }
-  const int indent = lines[0].width() + 2;
-  for (const std::string& text : wrapped(levels, options.width - indent)) {
-    lines.back().pad_to(indent).add(text, {Tone::kFaint});
-    lines.emplace_back();
-  }
-  lines.pop_back();
-  return lines;
-}
 
 // What every host has of the resource; 0 where they differ.
 std::int64_t same_size(const Scene& scene) {
@@ -118,21 +99,9 @@ class Legend {
   std::vector<TextLine> lines_;
 };
 
-void append(std::vector<TextLine>& lines, std::vector<TextLine> more) {
-  lines.insert(lines.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
 void draw_scene(const Scene& scene, const TextOptions& options, std::vector<TextLine>& lines) {
-  append(lines, headline(scene, options));
   const OutlineEntry outline = make_outline(scene, options.unicode);
-  for (const std::string& text :
-       wrapped(printable(totals_text(scene, outline.totals), options.unicode), options.width)) {
-    lines.emplace_back().add(text);
-  }
-  if (scene.outside > 0) {
-    lines.emplace_back().add(
-        fmt::format("{} without its labels: outside this topology", counted(scene.outside, "node")), {Tone::kWarning});
-  }
+  append(lines, draw_heading(scene, outline.totals, options));
   if (scene.hosts.empty()) {
     return;
   }
@@ -161,11 +130,7 @@ std::string text_plan(Cluster& cluster, std::span<const Decision> decisions, con
     lines.emplace_back();
   }
   lines.emplace_back().add(summary(decisions));
-  std::string text;
-  for (const TextLine& line : lines) {
-    text += line.render(options.color);
-  }
-  return text;
+  return render(lines, options.color);
 }
 
 }  // namespace gantree::view

@@ -33,15 +33,6 @@ std::vector<Row> rows_of(const DomainTree& tree, const std::set<std::uint32_t>& 
   return rows;
 }
 
-std::string path_text(const DomainTree& tree, Domain domain, bool unicode) {
-  std::string text;
-  for (int level = 0; level <= domain.level; ++level) {
-    text += level == 0 ? "" : "/";
-    text += printable(tree.name({level, tree.ancestor(domain.level, domain.index, level)}), unicode);
-  }
-  return text;
-}
-
 std::string one_row(const DomainTree& tree, const Row& row, bool unicode) {
   const std::string path = path_text(tree, row.domain, unicode);
   if (row.hosts.size() == 1) {
@@ -132,6 +123,15 @@ std::string in_numbers(const Topology& topology, const DomainTree& tree, const s
 }
 
 }  // namespace
+
+std::string path_text(const DomainTree& tree, Domain domain, bool unicode) {
+  std::string text;
+  for (int level = 0; level <= domain.level; ++level) {
+    text += level == 0 ? "" : "/";
+    text += printable(tree.name({level, tree.ancestor(domain.level, domain.index, level)}), unicode);
+  }
+  return text;
+}
 
 std::string where_text(const Topology& topology, const DomainTree& tree, std::span<const HostShare> shares, int width,
                        bool unicode) {

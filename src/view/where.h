@@ -15,4 +15,7 @@ namespace gantree::view {
 [[nodiscard]] std::string where_text(const Topology& topology, const DomainTree& tree,
                                      std::span<const HostShare> shares, int width, bool unicode);
 
+// "b1/r3": the names from the top, printable; of an added host level also the host.
+[[nodiscard]] std::string path_text(const DomainTree& tree, Domain domain, bool unicode);
+
 }  // namespace gantree::view

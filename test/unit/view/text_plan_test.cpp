@@ -195,7 +195,7 @@ TEST(TextPlan, CountsNodesOutsideTheTopologyAndMarksHostsThatTakeNothing) {
   const std::string text = drawn(plan);
   EXPECT_NE(text.find("\nb1/r1  xxxxxxxx xxxxxxxx tttttttt --------"), std::string::npos) << text;
   EXPECT_NE(text.find("1 node without its labels: outside this topology"), std::string::npos) << text;
-  EXPECT_NE(text.find("8 free, 16 on hosts that are not\nready or cordoned"), std::string::npos) << text;
+  EXPECT_NE(text.find("8 free, 16 on hosts that are not ready or\ncordoned"), std::string::npos) << text;
 }
 
 TEST(TextPlan, StaysShortHoweverLargeTheCluster) {
@@ -243,7 +243,7 @@ TEST(TextPlan, HasAnAnswerForNothingAtAll) {
   PlannedCluster empty;
   EXPECT_EQ(drawn(empty), R"(
 topology default  block › rack › host
-0 hosts, 0 cpu: 0 in use before, 0 free
+0 hosts, 0 cpu: 0 in use, 0 free
 
 0 placed, 0 waiting, 0 rejected
 )");
