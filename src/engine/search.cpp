@@ -113,7 +113,9 @@ Scope Search::scope_of(std::size_t part, Domain within, int required, int exclus
 std::optional<Shares> Search::place_part(std::size_t part, const Scope& scope) {
   const Part& what = plan_.parts[part];
   const SlotCounts& slots = counts(part);
-  Budget effort(kPackSteps + kPackStepsPerPod * what.count);
+  const DomainTree& tree = slots.tree();
+  const bool small = tree.size(tree.host_level()) <= kSmall;
+  Budget effort(small ? kSmallSearchSteps : kPackSteps + kPackStepsPerPod * what.count);
   switch (what.packing) {
     case Packing::kSpread:
       return fill_evenly(slots, scope, what.count);

@@ -33,7 +33,7 @@ struct Constraint {
   std::optional<int> required;         // all in one domain of this level
   std::optional<int> preferred;        // the same, but climb and then spread rather than wait
   std::vector<Slice> slices;           // coarse to fine, each size divides the one before
-  std::optional<int> exclusive;        // alone in a domain of this level among gangs of the same kind
+  std::optional<int> exclusive;        // alone in a domain of this level among those of its kind that want to be alone
   std::optional<int> balance;          // with kBalanced: the level whose domains share equally
   Packing packing = Packing::kTightest;
 };

@@ -48,7 +48,7 @@ gang rack lws
 end)");
 }
 
-TEST(ExclusiveCase, AGangOfTheKindThatSharesGladlyIsInTheWayTooAndKeptOutAfterwards) {
+TEST(ExclusiveCase, AGangOfTheKindThatSharesGladlyIsNeitherInTheWayNorKeptOut) {
   expect_exact(R"(levels rack
 node n1 rack=r1 | has pods=110
 node n2 rack=r2 | has pods=110

@@ -110,7 +110,8 @@ std::vector<std::set<int>> exclusive_levels(const GangSpec& gang) {
 }
 
 // Whether a host shares a domain, at a level where either wants to be alone,
-// with a pod of another gang of the same kind.
+// with a pod of another gang of the same kind. Only those that want to be alone
+// somewhere take part.
 bool kept_out(const Instance& instance, const std::string& host, const std::set<int>& alone, const GangSpec& gang,
               const std::vector<Booking>& booked) {
   for (const Booking& other : booked) {
@@ -119,6 +120,9 @@ bool kept_out(const Instance& instance, const std::string& host, const std::set<
     }
     const auto theirs = exclusive_levels(other.gang);
     for (std::size_t s = 0; s < other.shares.size(); ++s) {
+      if (alone.empty() || theirs[s].empty()) {
+        continue;
+      }
       std::set<int> levels = alone;
       levels.insert(theirs[s].begin(), theirs[s].end());
       for (const auto& [their_host, pods] : other.shares[s]) {
