@@ -82,11 +82,15 @@ class YamlReader {
   };
 
   bool check_directives() {
-    constexpr std::string_view kDirective = "\n%TAG";
+    constexpr std::string_view kDirective = "%TAG";
+    // All line breaks that YAML knows, by their last byte.
+    constexpr std::string_view kBreaks = "\n\r\x85\xA8\xA9";
     int count = 0;
     for (std::size_t at = text_.find(kDirective); at != std::string_view::npos; at = text_.find(kDirective, at + 1)) {
-      if (++count > kMaxTagDirectives) {
-        return builder_.fail_at(line_at(at + 1), fmt::format("more than {} %TAG directives", kMaxTagDirectives),
+      const bool starts_line = at == 0 || kBreaks.find(text_[at - 1]) != std::string_view::npos;
+      count += starts_line ? 1 : 0;
+      if (count > kMaxTagDirectives) {
+        return builder_.fail_at(line_at(at), fmt::format("more than {} %TAG directives", kMaxTagDirectives),
                                 Errc::kLimit);
       }
     }

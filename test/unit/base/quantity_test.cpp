@@ -1,9 +1,11 @@
 #include "base/quantity.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace gantree {
 namespace {
@@ -135,6 +137,31 @@ TEST(Quantity, IsWrittenTheWayPeopleWriteIt) {
   EXPECT_EQ(format_quantity(1536LL << 20, Unit::kOne), "1536Mi");
   EXPECT_EQ(format_quantity(-(1LL << 40), Unit::kOne), "-1Ti");
   EXPECT_EQ(format_quantity(kMin, Unit::kOne), "-8Ei");
+}
+
+RC_GTEST_PROP(Quantity, WhatIsWrittenReadsBack, (std::int64_t amount)) {
+  for (const Unit unit : {Unit::kOne, Unit::kMilli}) {
+    for (const Round round : {Round::kUp, Round::kDown}) {
+      RC_ASSERT(parse_quantity(format_quantity(amount, unit), unit, round).value() == amount);
+    }
+  }
+}
+
+RC_GTEST_PROP(Quantity, FractionsAreRoundedAsInWholeNumbers, ()) {
+  const auto fraction = *rc::gen::inRange(0, 1'000'000);
+  const auto whole = *rc::gen::inRange<std::int64_t>(0, 1'000'000);
+  const auto binary = *rc::gen::inRange(0, 4);
+  const std::string digits = std::to_string(1'000'000 + fraction).substr(1);
+  const std::string text = std::to_string(whole) + "." + digits +
+                           std::vector<std::string>{"", "Ki", "Mi", "Gi"}[static_cast<std::size_t>(binary)];
+  const std::int64_t millionths = whole * 1'000'000 + fraction;
+  const std::int64_t factor = std::int64_t{1} << (10 * binary);
+  // In parts, so that nothing overflows.
+  const std::int64_t rest = (millionths % 1'000'000) * factor;
+  const std::int64_t down = millionths / 1'000'000 * factor + rest / 1'000'000;
+  RC_ASSERT(ones_down(text) == down);
+  RC_ASSERT(ones(text) == down + (rest % 1'000'000 == 0 ? 0 : 1));
+  RC_ASSERT(ones("-" + text) == -down);
 }
 
 }  // namespace
