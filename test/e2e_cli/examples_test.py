@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The examples do what their comments say."""
+import collections
 import json
 import subprocess
 import sys
@@ -39,8 +40,11 @@ class Examples(CliTest):
                 self.assertTrue(name not in one_rack or len(self.domains(gang, 2)) == 1, name)
                 self.assertTrue(name not in one_block or len(self.domains(gang, 1)) == 1, name)
         self.assertEqual(len(self.domains(gangs["embedding-service"], 2)), 8)
+        benchmark = gangs["all-reduce-benchmark"]["podSets"][0]["topologyAssignment"]["domains"]
+        shares = collections.Counter(tuple(domain["values"][:2]) for domain in benchmark for _ in range(domain["count"]))
+        self.assertEqual(sorted(shares.values()), [10, 10])
         self.assertEqual(len(self.domains(gangs["tensor-parallel-7b"], 3)), 2)
-        self.assertEqual(gangs["hyperparameter-search"]["podSets"][0]["count"], 228)
+        self.assertEqual(gangs["hyperparameter-search"]["podSets"][0]["count"], 148)
 
     def test_the_stories_are_placed(self):
         for file in sorted((EXAMPLES / "stories").glob("*.yaml")):

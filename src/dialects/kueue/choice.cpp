@@ -142,9 +142,13 @@ std::string name_of(const Unit& unit) {
 tl::unexpected<Error> none_suits(const Unit& unit, const ClusterQueue& queue, const std::vector<std::string>& reasons) {
   const TopologyRequest& request = unit.request();
   const json::Value at = request.asks() ? request.asking_at() : unit.pod_sets.front()->at;
-  return invalid(fmt::format("{}: no flavor of ClusterQueue \"{}\" suits {}: {}",
-                             json::to_string({request.file, at.line()}), queue.name, name_of(unit),
-                             fmt::join(reasons, "; ")));
+  const std::string where = json::to_string({request.file, at.line()}) + ": ";
+  std::string why = fmt::format("{}", fmt::join(reasons, "; "));
+  // Reasons that stand in the same line need not say so again.
+  for (std::size_t again = why.find(where); again != std::string::npos; again = why.find(where)) {
+    why.erase(again, where.size());
+  }
+  return invalid(fmt::format("{}no flavor of ClusterQueue \"{}\" suits {}: {}", where, queue.name, name_of(unit), why));
 }
 
 void add_reason(std::vector<std::string>& reasons, std::string_view flavor, std::string_view why) {
