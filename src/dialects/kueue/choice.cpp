@@ -82,7 +82,7 @@ Result<TopologyId> topology_of(const Unit& unit, const std::vector<const FlavorQ
       continue;
     }
     if (topology && *topology != *entry->flavor->topology) {
-      return invalid("it has another topology than the flavors beside it");
+      return fail(Errc::kNotFound, "it has another topology than the flavors beside it");
     }
     topology = entry->flavor->topology;
   }
@@ -94,7 +94,13 @@ Result<TopologyId> topology_of(const Unit& unit, const std::vector<const FlavorQ
   }
   const TopologyRequest& request = unit.request();
   if (request.asks()) {
-    return invalid(fmt::format("it has no topologyName, but {} asks for a topology", request.asking_annotation()));
+    if (flavors.empty()) {
+      return invalid(fmt::format("{}: {} asks for a topology, but the queue has no flavors",
+                                 json::to_string({request.file, request.asking_at().line()}),
+                                 request.asking_annotation()));
+    }
+    return fail(Errc::kNotFound,
+                fmt::format("it has no topologyName, but {} asks for a topology", request.asking_annotation()));
   }
   return hosts_only(intake.cluster.engine());
 }
@@ -115,11 +121,14 @@ Result<Choice> resolve_unit(const Unit& unit, TopologyId id, const Topology& top
   return choice;
 }
 
+// Fails with kNotFound where the flavors cannot serve the unit, with kInvalid where the unit's own
+// request is wrong for their topology.
 Result<Choice> combine(const Unit& unit, std::vector<const FlavorQuota*> flavors, Intake& intake) {
   for (std::size_t i = 1; i < flavors.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (contradiction(flavors[i]->flavor->node_labels, flavors[j]->flavor->node_labels) != nullptr) {
-        return invalid(fmt::format("its nodeLabels contradict those of flavor \"{}\"", flavors[j]->flavor_name));
+        return fail(Errc::kNotFound,
+                    fmt::format("its nodeLabels contradict those of flavor \"{}\"", flavors[j]->flavor_name));
       }
     }
   }
@@ -149,6 +158,14 @@ tl::unexpected<Error> none_suits(const Unit& unit, const ClusterQueue& queue, co
     why.erase(again, where.size());
   }
   return invalid(fmt::format("{}no flavor of ClusterQueue \"{}\" suits {}: {}", where, queue.name, name_of(unit), why));
+}
+
+std::string names_of(const std::vector<const FlavorQuota*>& flavors) {
+  std::vector<std::string_view> names;
+  for (const FlavorQuota* entry : flavors) {
+    names.push_back(entry->flavor_name);
+  }
+  return fmt::format("{}", fmt::join(names, "\", \""));
 }
 
 void add_reason(std::vector<std::string>& reasons, std::string_view flavor, std::string_view why) {
@@ -280,23 +297,24 @@ Result<std::vector<Choice>> choices_in_queue(const Unit& unit, const ClusterQueu
   // A bound on the work, too: most combinations may contradict each other.
   constexpr std::size_t kMostTried = 4096;
   std::vector<Choice> choices;
+  std::optional<Error> wrong_request;
   Combinations combinations(lists);
   for (std::size_t tried = 0; tried < kMostTried && choices.size() < limit; ++tried) {
     auto choice = combine(unit, combinations.current(), intake);
     if (choice) {
       choice->groups = groups;
       choices.push_back(std::move(*choice));
-    } else if (!groups.empty()) {
-      add_reason(reasons, combinations.current().back()->flavor_name, choice.error().message);
+    } else if (choice.error().code == Errc::kInvalid) {
+      wrong_request = wrong_request ? wrong_request : choice.error();
     } else {
-      return tl::unexpected(choice.error());
+      add_reason(reasons, names_of(combinations.current()), choice.error().message);
     }
     if (!combinations.next()) {
       break;
     }
   }
   if (choices.empty()) {
-    return none_suits(unit, queue, reasons);
+    return wrong_request ? tl::unexpected(*wrong_request) : none_suits(unit, queue, reasons);
   }
   return choices;
 }
