@@ -176,6 +176,16 @@ TEST(PodSetGroup, CarriesTheRequestOfItsSets) {
   EXPECT_EQ(world.job("set").pod_sets.at(0).first, "launcher") << "reports keep the order of the manifest";
 }
 
+TEST(PodSetGroup, TakesTheCoarsestRequiredLevelAndLeavesAFinerOneToItsSet) {
+  const World world(kSetup + jobset(replicated("loaders", 1, 2, grouped("net/block")) +
+                                    replicated("workers", 1, 4, grouped("net/rack"))));
+  ASSERT_EQ(world.rejection("set"), "");
+  const Group& group = world.job("set").alternatives.at(0).gang.root.groups.at(0);
+  EXPECT_EQ(group.constraint.required, 0);
+  EXPECT_FALSE(group.pod_sets.at(0).constraint.required);
+  EXPECT_EQ(group.pod_sets.at(1).constraint.required, 1);
+}
+
 TEST(PodSetGroup, IsRefusedWhereItsSetsDoNotAgree) {
   struct Case {
     std::string first;
@@ -184,8 +194,7 @@ TEST(PodSetGroup, IsRefusedWhereItsSetsDoNotAgree) {
   };
   const std::string group = "kueue.x-k8s.io/podset-group-name: g";
   for (const Case& one :
-       {Case{grouped("net/rack"), grouped("net/block"), "ask for different topologies"},
-        Case{grouped("net/rack"), preferred("net/rack") + ", " + group, "ask for different topologies"},
+       {Case{grouped("net/rack"), preferred("net/rack") + ", " + group, "ask for different topologies"},
         Case{grouped("net/rack"), required("net/rack"), "a group has at least two"},
         Case{grouped("net/rack"), grouped("net/rack", "h"), "a group has at least two"},
         Case{group + ", kueue.x-k8s.io/podset-unconstrained-topology: 'true'",
