@@ -14,12 +14,13 @@ namespace gantree {
 
 namespace {
 
-constexpr std::int64_t kSearchSteps = 2'000'000;
+constexpr std::int64_t kSearchSteps = 512 * 1024;
 constexpr std::int64_t kSmallSearchSteps = 16'000'000;  // where exactness is within reach
 constexpr std::uint32_t kSmall = 256;                   // hosts
 constexpr std::int64_t kPackSteps = 262'144;            // to improve on a greedy placement
 constexpr std::int64_t kPackStepsPerPod = 256;
-constexpr std::size_t kMaxTries = 64;  // candidate domains of one level that are tried
+constexpr std::int64_t kGroupSteps = 32 * 1024;  // to look for a better domain once a group has one
+constexpr std::size_t kMaxTries = 64;            // candidate domains of one level that are tried
 
 class Search {
  public:
@@ -325,11 +326,7 @@ std::optional<JointAnswer> Search::best_joint(const PlanNode& node, const std::v
 // A group alone: the lowest level of which some domain holds it all.
 JointVerdict Search::closest_group(const PlanNode& node) {
   const std::vector<std::size_t> parts = parts_of(node);
-  int pods = 0;
-  for (const std::size_t part : parts) {
-    pods += plan_.parts[part].count;
-  }
-  Budget effort(kPackSteps + kPackStepsPerPod * pods);
+  Budget effort(small_ ? kSmallSearchSteps : kGroupSteps);
   bool gave_up = false;
   for (int level = counts(parts.front()).tree().host_level(); level >= std::max(node.required, 0); --level) {
     const auto best = best_joint(node, candidates(node, kWholeTree, level), effort, gave_up);
