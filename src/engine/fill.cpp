@@ -125,44 +125,67 @@ std::optional<Shares> fill_evenly(const SlotCounts& counts, const Scope& scope, 
   return shares;
 }
 
-std::optional<Shares> fill_balanced(const SlotCounts& counts, const Scope& scope, int level, int pods, Budget& budget) {
-  const DomainTree& tree = counts.tree();
-  // The usual packing says how few domains of the level are possible, and
-  // above which domain.
-  auto packed = pack(counts, scope, pods, budget);
-  if (!packed) {
-    return std::nullopt;
-  }
-  int above = std::min(level - 1, tree.host_level());
-  while (above >= 0 && tree.ancestor(tree.host_level(), packed->front().host, above) !=
-                           tree.ancestor(tree.host_level(), packed->back().host, above)) {
-    --above;
-  }
-  const Domain top =
-      above < 0 ? kWholeTree : Domain{above, tree.ancestor(tree.host_level(), packed->front().host, above)};
-  if (top.level < scope.within.level) {
-    return packed;
-  }
-  const int fewest = domains_used(tree, level - 1, *packed).front();
+namespace {
+
+// The `fewest` largest domains of a level inside a domain, as (-capacity, index).
+std::vector<std::pair<int, std::uint32_t>> largest_inside(const SlotCounts& counts, const Scope& scope, Domain top,
+                                                          int level, int fewest) {
   std::vector<std::pair<int, std::uint32_t>> order;
-  const Range range = tree.below(top, level);
+  const Range range = counts.tree().below(top, level);
   for (std::uint32_t d = range.begin; d < range.end; ++d) {
-    if (counts.capacity({level, d}) > 0 && scope.allows(tree, {level, d})) {
+    if (counts.capacity({level, d}) > 0 && scope.allows(counts.tree(), {level, d})) {
       order.emplace_back(-counts.capacity({level, d}), d);
     }
   }
   std::sort(order.begin(), order.end());
   order.resize(std::min(order.size(), static_cast<std::size_t>(fewest)));
-  std::vector<int> capacity;
-  for (const auto& [negative, d] : order) {
-    capacity.push_back(-negative);
+  return order;
+}
+
+}  // namespace
+
+std::optional<Shares> fill_balanced(const SlotCounts& counts, const Scope& scope, int level, int pods, Budget& budget) {
+  const DomainTree& tree = counts.tree();
+  // The usual packing says how few domains of the level are possible, and
+  // inside a domain of which level.
+  const auto packed = pack(counts, scope, pods, budget);
+  if (!packed) {
+    return std::nullopt;
   }
-  const std::vector<int> share = even_shares(capacity, pods, counts.unit(level));
+  const auto ancestor = [&](const HostPods& share, int at) { return tree.ancestor(tree.host_level(), share.host, at); };
+  int above = level - 1;
+  while (above > scope.within.level && ancestor(packed->front(), above) != ancestor(packed->back(), above)) {
+    --above;
+  }
+  const int fewest = domains_used(tree, level - 1, *packed).front();
+  // Of the domains that do with as few, the one whose smallest share is largest.
+  std::vector<std::pair<int, std::uint32_t>> chosen;
+  std::vector<int> share;
+  int best_least = 0;
+  const Range tops = tree.below(scope.within, std::max(above, scope.within.level));
+  for (std::uint32_t t = tops.begin; t < tops.end; ++t) {
+    const auto order = largest_inside(counts, scope, {above, t}, level, fewest);
+    std::vector<int> capacity;
+    for (const auto& [negative, d] : order) {
+      capacity.push_back(-negative);
+    }
+    if (std::accumulate(capacity.begin(), capacity.end(), 0) < pods) {
+      continue;
+    }
+    std::vector<int> shares = even_shares(capacity, pods, counts.unit(level));
+    const int least = *std::min_element(shares.begin(), shares.end());
+    if (least > best_least) {
+      best_least = least;
+      chosen = order;
+      share = std::move(shares);
+    }
+  }
+  if (share.empty()) {
+    return packed;  // fewer pieces than domains: there is nothing to balance
+  }
   Shares shares;
   for (std::size_t i = 0; i < share.size(); ++i) {
-    if (share[i] > 0) {
-      pack_greedily(counts, {level, order[i].second}, share[i], shares);
-    }
+    pack_greedily(counts, {level, chosen[i].second}, share[i], shares);
   }
   std::sort(shares.begin(), shares.end());
   return shares;

@@ -80,10 +80,22 @@ std::vector<Domain> fewest_children(const SlotCounts& counts, const Scope& scope
   return found;
 }
 
+// Less room first; among equals, less room in the domains around them; then names.
+bool tighter(const SlotCounts& counts, Domain a, Domain b) {
+  const std::uint32_t first = a.index;
+  const std::uint32_t second = b.index;
+  while (a.level >= 0 && a != b) {
+    if (counts.capacity(a) != counts.capacity(b)) {
+      return counts.capacity(a) < counts.capacity(b);
+    }
+    a = {a.level - 1, counts.tree().parent(a.level, a.index)};
+    b = {b.level - 1, counts.tree().parent(b.level, b.index)};
+  }
+  return first < second;
+}
+
 void sort_tightest(const SlotCounts& counts, std::vector<Domain>& domains) {
-  std::sort(domains.begin(), domains.end(), [&](const Domain& a, const Domain& b) {
-    return std::tuple(counts.capacity(a), a.index) < std::tuple(counts.capacity(b), b.index);
-  });
+  std::sort(domains.begin(), domains.end(), [&](const Domain& a, const Domain& b) { return tighter(counts, a, b); });
 }
 
 // Puts domains first that seem to need the fewest grandchildren: as if each of
@@ -113,9 +125,8 @@ Shares pack_best_of(const SlotCounts& counts, std::vector<Domain> domains, int p
   const int hosts = counts.tree().host_level();
   const int level = domains.front().level;
   if (level + 1 >= hosts && !counts.has_scores()) {
-    const auto tightest = std::min_element(domains.begin(), domains.end(), [&](const Domain& a, const Domain& b) {
-      return counts.capacity(a) < counts.capacity(b);
-    });
+    const auto tightest = std::min_element(domains.begin(), domains.end(),
+                                           [&](const Domain& a, const Domain& b) { return tighter(counts, a, b); });
     Shares shares;
     pack_greedily(counts, *tightest, pods, shares);
     return shares;
@@ -127,8 +138,7 @@ Shares pack_best_of(const SlotCounts& counts, std::vector<Domain> domains, int p
   }
   std::optional<Shares> best;
   std::vector<int> best_used;
-  int best_capacity = 0;
-  std::uint32_t best_domain = 0;
+  Domain best_domain;
   std::int64_t best_score = 0;
   for (const Domain& domain : domains) {
     if (best && budget.exhausted()) {
@@ -140,11 +150,9 @@ Shares pack_best_of(const SlotCounts& counts, std::vector<Domain> domains, int p
     }
     std::vector<int> used = domains_used(counts.tree(), level, shares);
     const std::int64_t score = counts.has_scores() ? total_score(counts, shares) : 0;
-    const int capacity = counts.capacity(domain);
-    if (!best || std::tuple(used, -score, capacity, domain.index) <
-                     std::tuple(best_used, -best_score, best_capacity, best_domain)) {
-      best_capacity = capacity;
-      best_domain = domain.index;
+    if (!best || std::tuple(used, -score) < std::tuple(best_used, -best_score) ||
+        (used == best_used && score == best_score && tighter(counts, domain, best_domain))) {
+      best_domain = domain;
       best = std::move(shares);
       best_used = std::move(used);
       best_score = score;

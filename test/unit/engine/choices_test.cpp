@@ -59,6 +59,26 @@ TEST(Choices, KeepOffPreferNoScheduleTaintsWhereTheRestIsEqual) {
   EXPECT_EQ(c.where(c.gang({c.set("main", 8, 1, required(1))})), "n2:8");
 }
 
+TEST(Choices, TakeTheRackWhoseBlockHasLessRoomWhereRacksAreEqual) {
+  SmallCluster c(kBlockRackHost);
+  for (const char* host : {"b1/r1/n1", "b1/r1/n2", "b1/r2/n3", "b1/r2/n4", "b2/r1/n5", "b2/r1/n6"}) {
+    c.host(host, 4);
+  }
+  EXPECT_EQ(c.where(c.gang({c.set("main", 8, 1, required(1))})), "n5:4 n6:4");
+}
+
+TEST(Choices, BalanceInTheBlockThatAllowsTheMostEqualShares) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 16);
+  c.host("b1/r2/n2", 24);
+  c.host("b2/r1/n3", 7);
+  c.host("b2/r2/n4", 24);
+  Constraint balanced = preferred(1);
+  balanced.packing = Packing::kBalanced;
+  balanced.balance = 1;
+  EXPECT_EQ(c.where(c.gang({c.set("main", 30, 1, balanced)})), "n1:15 n2:15");
+}
+
 TEST(Choices, KeepARequiredBlockAndAPreferredRackTogether) {
   SmallCluster c(kBlockRackHost);
   c.host("b1/r1/n1", 4);
