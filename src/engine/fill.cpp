@@ -127,19 +127,26 @@ std::optional<Shares> fill_evenly(const SlotCounts& counts, const Scope& scope, 
 
 namespace {
 
-// The `fewest` largest domains of a level inside a domain, as (-capacity, index).
-std::vector<std::pair<int, std::uint32_t>> largest_inside(const SlotCounts& counts, const Scope& scope, Domain top,
-                                                          int level, int fewest) {
+// Domains of a level inside a domain over which pods are shared out, as
+// (capacity, index): the tightest that hold an equal share each, or else the
+// largest.
+std::vector<std::pair<int, std::uint32_t>> sharers(const SlotCounts& counts, const Scope& scope, Domain top, int level,
+                                                   int pods, std::size_t number) {
   std::vector<std::pair<int, std::uint32_t>> order;
   const Range range = counts.tree().below(top, level);
   for (std::uint32_t d = range.begin; d < range.end; ++d) {
     if (counts.capacity({level, d}) > 0 && scope.allows(counts.tree(), {level, d})) {
-      order.emplace_back(-counts.capacity({level, d}), d);
+      order.emplace_back(counts.capacity({level, d}), d);
     }
   }
   std::sort(order.begin(), order.end());
-  order.resize(std::min(order.size(), static_cast<std::size_t>(fewest)));
-  return order;
+  const int pieces = pods / counts.unit(level);
+  const int most = (pieces + static_cast<int>(number) - 1) / static_cast<int>(number) * counts.unit(level);
+  auto first = std::lower_bound(order.begin(), order.end(), std::pair(most, std::uint32_t{0}));
+  if (static_cast<std::size_t>(order.end() - first) < number) {
+    first = order.end() - static_cast<std::ptrdiff_t>(std::min(number, order.size()));
+  }
+  return {first, first + static_cast<std::ptrdiff_t>(std::min(number, static_cast<std::size_t>(order.end() - first)))};
 }
 
 }  // namespace
@@ -158,24 +165,27 @@ std::optional<Shares> fill_balanced(const SlotCounts& counts, const Scope& scope
     --above;
   }
   const int fewest = domains_used(tree, level - 1, *packed).front();
-  // Of the domains that do with as few, the one whose smallest share is largest.
+  // Of the domains that do with as few, the one whose smallest share is largest; then the tightest.
   std::vector<std::pair<int, std::uint32_t>> chosen;
   std::vector<int> share;
   int best_least = 0;
+  int best_room = 0;
   const Range tops = tree.below(scope.within, std::max(above, scope.within.level));
   for (std::uint32_t t = tops.begin; t < tops.end; ++t) {
-    const auto order = largest_inside(counts, scope, {above, t}, level, fewest);
+    const auto order = sharers(counts, scope, {above, t}, level, pods, static_cast<std::size_t>(fewest));
     std::vector<int> capacity;
-    for (const auto& [negative, d] : order) {
-      capacity.push_back(-negative);
+    for (const auto& [room, d] : order) {
+      capacity.push_back(room);
     }
     if (std::accumulate(capacity.begin(), capacity.end(), 0) < pods) {
       continue;
     }
     std::vector<int> shares = even_shares(capacity, pods, counts.unit(level));
     const int least = *std::min_element(shares.begin(), shares.end());
-    if (least > best_least) {
+    const int room = counts.capacity({above, t});
+    if (std::pair(-least, room) < std::pair(-best_least, best_room)) {
       best_least = least;
+      best_room = room;
       chosen = order;
       share = std::move(shares);
     }

@@ -252,6 +252,7 @@ SLICE_SIZE = KUEUE + "podset-slice-size"
 REQUESTS_REJECTED = {
     "an unknown required level": {KUEUE + "podset-required-topology": "no.such/level"},
     "an unknown preferred level": {KUEUE + "podset-preferred-topology": "no.such/level"},
+    "a misspelt annotation": {KUEUE + "podset-require-topology": RACK},
     "an empty level": {KUEUE + "podset-required-topology": ""},
     "an unconstrained request that is no bool": {KUEUE + "podset-unconstrained-topology": "maybe"},
     "required and unconstrained at once": {KUEUE + "podset-required-topology": RACK, KUEUE + "podset-unconstrained-topology": "true"},

@@ -21,6 +21,9 @@ inline constexpr std::string_view kSliceLevel = "kueue.x-k8s.io/podset-slice-req
 inline constexpr std::string_view kSliceSize = "kueue.x-k8s.io/podset-slice-size";
 inline constexpr std::string_view kSliceLayers = "kueue.x-k8s.io/podset-slice-required-topology-constraints";
 inline constexpr std::string_view kGroupName = "kueue.x-k8s.io/podset-group-name";
+inline constexpr std::string_view kPodSetPrefix = "kueue.x-k8s.io/podset-";
+inline constexpr std::string_view kPodSetAnnotations[] = {kRequired,  kPreferred,   kUnconstrained, kSliceLevel,
+                                                          kSliceSize, kSliceLayers, kGroupName};
 inline constexpr std::string_view kPlacement = "gantree.dev/placement";  // ours: pack, spread or balanced
 
 // The level value that leaves the choice to the scheduler.

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 
 #include "dialects/kueue/names.h"
@@ -126,6 +128,16 @@ void read_packing(Objection& objection, json::Value value, TopologyRequest& requ
   }
 }
 
+// A misspelt annotation would scatter a gang without a word.
+void object_to_unknown(json::Value annotations, Objection& objection) {
+  for (const json::MemberData& member : annotations.members()) {
+    if (member.key.starts_with(kPodSetPrefix) && std::find(std::begin(kPodSetAnnotations), std::end(kPodSetAnnotations),
+                                                           member.key) == std::end(kPodSetAnnotations)) {
+      objection.raise(json::Value(&member.value), fmt::format("there is no annotation {}", member.key));
+    }
+  }
+}
+
 // Turns annotations into level indices; keeps the first failure.
 class Resolver {
  public:
@@ -214,6 +226,7 @@ TopologyRequest read_topology_request(json::Reader& read, Objection& objection, 
   if (!annotations) {
     return request;
   }
+  object_to_unknown(annotations, objection);
   request.required = annotation(read, annotations, kRequired);
   request.preferred = annotation(read, annotations, kPreferred);
   request.unconstrained = read_unconstrained(objection, annotation(read, annotations, kUnconstrained));

@@ -105,6 +105,8 @@ void find_alternatives(const Workload& workload, const Setup& setup, Intake& int
       return;
     }
     ++unresolved.queues;
+  } else if (queue == nullptr && setup.has_queues()) {
+    ++unresolved.no_queue;
   }
   if (queue != nullptr) {
     submission.rejection = closed(workload, *queue, intake.core);
@@ -135,6 +137,9 @@ std::vector<std::string> Unresolved::notes() const {
   if (queues > 0) {
     notes.push_back(fmt::format("{} a queue, but no LocalQueue or ClusterQueue is in the input: planned without quota",
                                 jobs(queues)));
+  }
+  if (no_queue > 0) {
+    notes.push_back(fmt::format("{} no queue (label {}): planned without quota", jobs(no_queue), kQueueName));
   }
   if (workload_priorities > 0) {
     notes.push_back(fmt::format("{} a WorkloadPriorityClass, but none is in the input: it does not count",

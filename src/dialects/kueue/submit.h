@@ -14,7 +14,8 @@ namespace gantree::kueue {
 // References that workloads make to objects of kinds of which the input has none at all. Those are
 // left out of many dumps, so the workloads are planned without, and the user is told.
 struct Unresolved {
-  int queues = 0;
+  int queues = 0;    // jobs that name a queue where there are none
+  int no_queue = 0;  // jobs that name none where there are queues
   int workload_priorities = 0;
   int priorities = 0;
 
