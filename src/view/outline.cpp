@@ -85,7 +85,7 @@ std::string totals_text(const Scene& scene, const Totals& totals) {
   text += fmt::format(", {} free", amount(totals.usable));
   const std::int64_t rest = plus(totals.total, -plus(plus(totals.before, totals.placed), totals.usable));
   if (rest > 0) {
-    text += fmt::format(", {} on hosts that are not ready or cordoned", amount(rest));
+    text += fmt::format(", {} out of service", amount(rest));
   }
   return text;
 }

@@ -29,7 +29,8 @@ struct OutlineEntry {
 // A few words on domains that are all alike, as in "all free"; "" where they are not.
 [[nodiscard]] std::string uniform_text(const Totals& totals, const std::string& resource);
 
-// "512 hosts, 4096 nvidia.com/gpu: 1640 in use before, 1200 placed now, 1256 free".
+// "512 hosts, 4096 nvidia.com/gpu: 1640 in use before, 1200 placed now, 1240 free, 16 out
+// of service" (on hosts that are not ready or cordoned).
 [[nodiscard]] std::string totals_text(const Scene& scene, const Totals& totals);
 
 }  // namespace gantree::view

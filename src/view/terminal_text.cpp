@@ -33,7 +33,7 @@ constexpr Glyphs kAscii{.free = ".",
                         .deeper = ">"};
 
 // Backgrounds of the 256-colour table under black letters.
-constexpr std::array<int, 12> kGangColors{75, 214, 78, 221, 211, 141, 80, 180, 203, 149, 111, 223};
+constexpr std::array<int, 16> kGangColors{75, 214, 78, 221, 211, 141, 80, 180, 203, 149, 111, 223, 139, 107, 252, 173};
 
 std::string escape(Ink ink) {
   if (ink.gang >= 0) {

@@ -38,7 +38,7 @@ TEST(TreeReport, ShowsWhatFitsIntoEveryDomainAndTheLargestGangOfEveryLevel) {
   PlannedCluster plan;
   EXPECT_EQ(drawn(two_blocks(plan)), R"(
 topology default  block › rack › host
-5 hosts, 40 nvidia.com/gpu: 13 in use, 19 free, 8 on hosts that are not ready or cordoned
+5 hosts, 40 nvidia.com/gpu: 13 in use, 19 free, 8 out of service
 
 Pods of 1 nvidia.com/gpu
 
