@@ -183,21 +183,20 @@ std::string explain_refusal(const SearchContext& context, const Gang& gang, cons
     return fmt::format("topology \"{}\" has no nodes: none carries all its labels ({})", topology.name,
                        joined(topology.levels, ", "));
   }
-  std::string text;
-  if (refusal == Refusal::kSearchLimit) {
-    text = "no placement was found within the search limit, and none is ruled out";
-  } else if (alone == asks.end()) {
-    text = fmt::format("each pod set fits by itself, but not all of them together {}", when);
-  } else if (ask.required < 0) {
-    text = fmt::format("{} do not fit {}", pods_of(part, gang), when);
-  } else {
-    text = fmt::format("no {} can hold all {} {}", level_name(tree, topology, ask.required), pods_of(part, gang), when);
+  if (alone == asks.end()) {
+    const char* found = refusal == Refusal::kSearchLimit
+                            ? "no placement was found within the search limit, and none is ruled out"
+                            : "no placement holds all of them together";
+    return fmt::format("each pod set fits by itself {}, but {}", when, found);
   }
-  const int level = std::max(0, ask.required);
-  if (ask.required < 0 && alone != asks.end()) {
-    text += fmt::format("; {} of {} fit", std::min(part.count, counts.capacity(kWholeTree)), part.count);
+  if (ask.required < 0) {
+    return fmt::format("{} {} not fit {}; {} of {} fit; nearest: {} {}", pods_of(part, gang),
+                       part.count == 1 ? "does" : "do", when, std::min(part.count, counts.capacity(kWholeTree)),
+                       part.count, level_name(tree, topology, 0), nearest(context, counts, 0, part.count));
   }
-  return text + "; nearest: " + level_name(tree, topology, level) + " " + nearest(context, counts, level, part.count);
+  return fmt::format("no {} can hold all {} {}; nearest: {} {}", level_name(tree, topology, ask.required),
+                     pods_of(part, gang), when, level_name(tree, topology, ask.required),
+                     nearest(context, counts, ask.required, part.count));
 }
 
 }  // namespace gantree

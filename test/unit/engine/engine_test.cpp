@@ -117,6 +117,15 @@ TEST(Engine, SaysBusyWhenRunningWorkIsInTheWayAndNamesTheNearestDomains) {
             "gpu");
 }
 
+TEST(Engine, SaysThatPodSetsFitAloneButNotTogether) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 8);
+  const Outcome outcome = c.place(c.gang({c.set("leader", 1, 4), c.set("workers", 6, 1)}, required(1)));
+  ASSERT_FALSE(outcome.placement);
+  EXPECT_EQ(outcome.message,
+            "each pod set fits by itself even when empty, but no placement holds all of them together");
+}
+
 TEST(Engine, StartsFewerPodsWhereTheMinimumAllows) {
   SmallCluster c(kBlockRackHost);
   c.host("b1/r1/n1", 8);
