@@ -112,11 +112,12 @@ std::optional<std::span<const NodeId>> Inventory::changed_since(std::uint64_t po
 }
 
 void Inventory::note(NodeId id) {
-  // Whoever is further behind than twice the cluster recounts from scratch
-  // sooner than it reads the log.
+  // Whoever is further behind than the whole cluster recounts from scratch
+  // sooner than it reads the log; the others read on.
   if (log_.size() >= std::max(kMinLog, 2 * nodes_.size())) {
-    log_base_ += log_.size();
-    log_.clear();
+    const std::size_t half = log_.size() / 2;
+    log_base_ += half;
+    log_.erase(log_.begin(), log_.begin() + static_cast<std::ptrdiff_t>(half));
   }
   log_.push_back(id);
 }

@@ -55,9 +55,30 @@ std::optional<Shares> pack_one_host(const SlotCounts& counts, const Scope& scope
   return best ? std::optional(Shares{{std::get<2>(*best), pods}}) : std::nullopt;
 }
 
-// The domains of a level that hold the pods in the fewest children.
-std::vector<Domain> fewest_children(const SlotCounts& counts, const Scope& scope, int level, int pods) {
-  int fewest = std::numeric_limits<int>::max();
+// The fewest children in which some domain of a level seems to hold the pods,
+// by what their parents show; kAnyNumber where that tells nothing.
+int fewest_by_peaks(const SlotCounts& counts, const Scope& scope, int level, int pods) {
+  int fewest = kAnyNumber;
+  if (level - 1 <= scope.within.level) {
+    return fewest;
+  }
+  const Range parents = counts.tree().below(scope.within, level - 1);
+  for (std::uint32_t p = parents.begin; p < parents.end; ++p) {
+    const Domain parent{level - 1, p};
+    if (counts.peak(parent, fewest) < pods) {
+      continue;
+    }
+    fewest = std::min(fewest, counts.peaks());
+    while (fewest > 1 && counts.peak(parent, fewest - 1) >= pods) {
+      --fewest;
+    }
+  }
+  return fewest;
+}
+
+// The domains of a level that hold the pods in the fewest children, at most
+// `fewest` of them.
+std::vector<Domain> fewest_children(const SlotCounts& counts, const Scope& scope, int level, int pods, int fewest) {
   std::vector<Domain> found;
   const auto capacities = counts.capacities(level);
   const auto look = [&](std::uint32_t d) {
@@ -182,7 +203,12 @@ std::optional<Shares> pack(const SlotCounts& counts, const Scope& scope, int pod
       }
       continue;
     }
-    if (auto domains = fewest_children(counts, scope, level, pods); !domains.empty()) {
+    const int bound = fewest_by_peaks(counts, scope, level, pods);
+    auto domains = fewest_children(counts, scope, level, pods, bound);
+    if (domains.empty() && bound != kAnyNumber) {
+      domains = fewest_children(counts, scope, level, pods, kAnyNumber);  // the bound was too low
+    }
+    if (!domains.empty()) {
       return pack_best_of(counts, std::move(domains), pods, budget);
     }
   }

@@ -16,9 +16,6 @@ std::size_t at(int level) {
   return static_cast<std::size_t>(level);
 }
 
-// Peaks are kept exactly for up to so many grandchildren.
-constexpr std::uint32_t kMaxPeaks = 64;
-
 std::uint64_t size_bit(int slots) {
   return slots <= 0 ? 0 : std::uint64_t{1} << std::min(slots, 63);
 }
@@ -63,7 +60,7 @@ void SlotCounts::rebuild() {
     for (std::uint32_t d = 0; d < tree_.size(level + 1); ++d) {
       widest = std::max(widest, tree_.children({level + 1, d}).size());
     }
-    peak_width_[at(level)] = std::min(widest, kMaxPeaks);
+    peak_width_[at(level)] = std::min<std::size_t>(widest, kMaxPeaks);
     peak_[at(level)].assign(tree_.size(level) * peak_width_[at(level)], 0);
   }
   ineligible_.assign(tree_.size(hosts), Ineligible::kNo);

@@ -52,6 +52,8 @@ class SlotCounts {
     return peak_[static_cast<std::size_t>(domain.level)]
                 [domain.index * width + std::min(static_cast<std::size_t>(k), width) - 1];
   }
+  // Up to how many children peaks are told apart.
+  [[nodiscard]] static int peaks() { return kMaxPeaks; }
   // Bit min(s, 63) is set where some host below has s > 0 slots.
   [[nodiscard]] std::uint64_t sizes(Domain domain) const;
 
@@ -67,6 +69,8 @@ class SlotCounts {
   [[nodiscard]] int score(std::uint32_t host) const { return has_scores_ ? score_[host] : 0; }
 
  private:
+  static constexpr int kMaxPeaks = 64;
+
   [[nodiscard]] int count_slots(std::uint32_t host);
   void rebuild();
   void change(std::uint32_t host, int slots);
