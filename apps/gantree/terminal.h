@@ -5,7 +5,7 @@
 
 #include "view/terminal_text.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
 }
 

@@ -214,7 +214,8 @@ void RackDrawing::draw_rack(const OutlineEntry& row, double x, double y) {
   const std::vector<std::uint32_t> hosts = hosts_in_order(*scene_.tree, row.domain);
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const HostView& host = scene_.hosts[hosts[i]];
-    const Box cell{x + static_cast<double>(i / high) * style_.host_width,
+    const std::size_t column = i / high;
+    const Box cell{x + static_cast<double>(column) * style_.host_width,
                    box.y + static_cast<double>(i % high) * style_.host_height, style_.host_width, style_.host_height};
     const bool named = style_.every_host || !host.shares.empty();
     if (named) {
@@ -227,8 +228,9 @@ void RackDrawing::draw_rack(const OutlineEntry& row, double x, double y) {
   }
   for (std::size_t i = 0; i < hosts.size() && !style_.letters; i += high) {
     const std::size_t size_of_column = std::min(high, hosts.size() - i);
+    const std::size_t column = i / high;
     draw_run_letters(std::span(hosts).subspan(i, size_of_column),
-                     x + (static_cast<double>(i / high) + 0.5) * style_.host_width, box.y);
+                     x + (static_cast<double>(column) + 0.5) * style_.host_width, box.y);
   }
   canvas_.end_group();
   canvas_.rect(box, "edge", 1.5);

@@ -60,7 +60,8 @@ Layout lay_out(const Scene& scene, const OutlineEntry& outline, int width) {
   while (layout.cell > 1 && (layout.cell > units || width_of(extent.hosts, layout.cell) > room)) {
     layout.cell /= 2;
   }
-  const std::int64_t fitting = std::max(1, (room + 1) / (kCellGroup + 1)) * kCellGroup;  // in whole groups
+  const std::int64_t fitting =
+      std::max<std::int64_t>(1, (room + 1) / (kCellGroup + 1)) * kCellGroup;  // in whole groups
   layout.line = static_cast<int>(width_of(extent.hosts, layout.cell) <= room ? extent.hosts : fitting);
   const int cells = std::max(static_cast<int>(width_of(layout.line, layout.cell)), std::min(room, 2 * kLeastCells));
   layout.right = layout.label + kGap + cells + kGap + layout.number;

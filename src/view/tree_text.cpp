@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "view/text_heading.h"
 #include "view/tree_report.h"
@@ -172,7 +173,7 @@ class TreeText {
   [[nodiscard]] std::string bar(const Totals& totals) const {
     const double share =
         totals.total <= 0 ? 0 : static_cast<double>(totals.before) / static_cast<double>(totals.total) * kBar;
-    int full = std::clamp(static_cast<int>(share + 0.5), 0, kBar);
+    int full = std::clamp(static_cast<int>(std::lround(share)), 0, kBar);
     full = totals.before > 0 ? std::max(full, 1) : full;
     full = totals.before < totals.total ? std::min(full, kBar - 1) : full;
     std::string text;

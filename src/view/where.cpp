@@ -148,7 +148,7 @@ std::string where_text(const Topology& topology, const DomainTree& tree, std::sp
   if (rows.size() > kMaxNamedRows) {
     return in_numbers(topology, tree, hosts, unicode);
   }
-  std::string text =
+  const std::string text =
       rows.size() == 1 ? one_row(tree, rows.front(), unicode) : several_rows(tree, std::move(rows), unicode);
   return columns(text) <= width ? text : in_numbers(topology, tree, hosts, unicode);
 }
