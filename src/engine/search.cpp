@@ -14,13 +14,13 @@ namespace gantree {
 
 namespace {
 
-constexpr std::int64_t kSearchSteps = 512 * 1024;
+constexpr std::int64_t kSearchSteps = std::int64_t{512} * 1024;
 constexpr std::int64_t kSmallSearchSteps = 16'000'000;  // where exactness is within reach
 constexpr std::uint32_t kSmall = 256;                   // hosts
 constexpr std::int64_t kPackSteps = 262'144;            // to improve on a greedy placement
 constexpr std::int64_t kPackStepsPerPod = 256;
-constexpr std::int64_t kGroupSteps = 32 * 1024;  // to look for a better domain once a group has one
-constexpr std::size_t kMaxTries = 64;            // candidate domains of one level that are tried
+constexpr std::int64_t kGroupSteps = std::int64_t{32} * 1024;  // to look for a better domain once a group has one
+constexpr std::size_t kMaxTries = 64;                          // candidate domains of one level that are tried
 
 class Search {
  public:
