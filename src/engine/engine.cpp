@@ -208,7 +208,7 @@ Outcome Engine::place(const Gang& gang) {
   outcome.refusal = empty.verdict == Verdict::kNone      ? Refusal::kTooLarge
                     : answer.verdict == Verdict::kGaveUp ? Refusal::kSearchLimit
                                                          : Refusal::kBusy;
-  outcome.message = explain_refusal(context, gang, plan, topology(gang.topology), outcome.refusal);
+  outcome.message = explain_refusal(context, gang, plan, parts_->topologies, outcome.refusal);
   return outcome;
 }
 

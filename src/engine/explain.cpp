@@ -166,7 +166,7 @@ std::string level_name(const DomainTree& tree, const Topology& topology, int lev
 }  // namespace
 
 std::string explain_refusal(const SearchContext& context, const Gang& gang, const GangPlan& plan,
-                            const Topology& topology, Refusal refusal) {
+                            const std::vector<Topology>& topologies, Refusal refusal) {
   const Fill fill = refusal == Refusal::kTooLarge ? Fill::kEmpty : Fill::kNow;
   const char* when = refusal == Refusal::kTooLarge ? "even when empty" : "now";
   std::vector<Ask> asks;
@@ -177,6 +177,7 @@ std::string explain_refusal(const SearchContext& context, const Gang& gang, cons
   });
   const Ask ask = alone != asks.end() ? *alone : asks.front();
   const Part& part = plan.parts[ask.part];
+  const Topology& topology = topologies[part.topology.index()];  // a part may have one of its own
   const SlotCounts& counts = context.counts(part, fill);
   const DomainTree& tree = counts.tree();
   if (tree.size(0) == 0) {

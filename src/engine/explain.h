@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/gang_plan.h"
 #include "engine/search.h"
@@ -13,6 +14,6 @@ namespace gantree {
 // nearest domains and what each lacks: "no rack can hold all 8 pods of pod set
 // \"main\"; nearest: b1/r3 offers 6 of 8 (2 hosts short of nvidia.com/gpu, 1 tainted)".
 [[nodiscard]] std::string explain_refusal(const SearchContext& context, const Gang& gang, const GangPlan& plan,
-                                          const Topology& topology, Refusal refusal);
+                                          const std::vector<Topology>& topologies, Refusal refusal);
 
 }  // namespace gantree

@@ -123,7 +123,7 @@ std::optional<Shares> Search::place_part(std::size_t part, const Scope& scope) {
     case Packing::kBalanced:
       return fill_balanced(slots, scope, what.balance, what.count, effort);
     case Packing::kTightest:
-      if (what.slices.empty() && scope.required < 0) {
+      if (free_filling_[part]) {
         return fill_tightest(slots, scope, what.count);
       }
       break;

@@ -79,6 +79,27 @@ TEST(Choices, BalanceInTheBlockThatAllowsTheMostEqualShares) {
   EXPECT_EQ(c.where(c.gang({c.set("main", 30, 1, balanced)})), "n1:15 n2:15");
 }
 
+TEST(Choices, PackAPreferredGroupOfOnePlainSet) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 1);
+  c.host("b1/r1/n2", 2);
+  EXPECT_EQ(c.where(c.gang({c.set("main", 2, 1)}, preferred(0))), "n2:2");
+}
+
+TEST(Choices, RefuseInTheWordsOfThePodSetsOwnTopology) {
+  SmallCluster c({"block"});
+  const TopologyId other = c.engine().add_topology({"other", {"block", "rack", "kubernetes.io/hostname"}});
+  Node node = c.make_node("b1", 1);
+  node.labels = {{c.inventory().strings().intern("block"), c.inventory().strings().intern("b1")},
+                 {c.inventory().strings().intern("rack"), c.inventory().strings().intern("r1")},
+                 {c.inventory().strings().intern("kubernetes.io/hostname"), c.inventory().strings().intern("n1")}};
+  std::sort(node.labels.begin(), node.labels.end());
+  c.inventory().upsert(node);
+  Constraint host = required(2);
+  host.topology = other;
+  EXPECT_TRUE(c.where(c.gang({c.set("main", 2, 1, host)})).starts_with("refused: no host can hold all 2 pods"));
+}
+
 TEST(Choices, KeepARequiredBlockAndAPreferredRackTogether) {
   SmallCluster c(kBlockRackHost);
   c.host("b1/r1/n1", 4);
