@@ -16,16 +16,6 @@ namespace gantree {
 
 namespace {
 
-// A domain that a group has to itself, named by the group's hosts in it:
-// positions change when the tree is rebuilt, nodes do not.
-struct Exclusive {
-  std::string kind;
-  TopologyId topology;
-  int level = 0;
-  std::vector<NodeId> hosts;
-  friend auto operator<=>(const Exclusive&, const Exclusive&) = default;
-};
-
 // Between each pod set's minimum (0) and its count (all spare pods).
 std::vector<int> counts_with(const std::vector<const PodSet*>& sets, std::int64_t spare, std::int64_t all_spare) {
   std::vector<int> counts;
@@ -38,14 +28,14 @@ std::vector<int> counts_with(const std::vector<const PodSet*>& sets, std::int64_
 
 void collect_exclusive(const Group& group, TopologyId topology, const std::string& kind,
                        const std::vector<std::vector<HostShare>>& hosts, std::size_t& next,
-                       std::vector<Exclusive>& out) {
+                       std::vector<ExclusiveHold>& out) {
   const auto own = group.constraint.topology.value_or(topology);
   const std::size_t first = next;
   const auto add = [&](const Constraint& constraint, TopologyId of, std::size_t begin, std::size_t end) {
     if (!constraint.exclusive) {
       return;
     }
-    Exclusive exclusive{kind, of, *constraint.exclusive, {}};
+    ExclusiveHold exclusive{kind, of, *constraint.exclusive, {}};
     for (std::size_t set = begin; set < end; ++set) {
       for (const HostShare& share : hosts[set]) {
         exclusive.hosts.push_back(share.node);
@@ -109,13 +99,17 @@ struct Engine::Parts {
   }
 
   void note_exclusive(const Gang& gang, const Placement& placement, int by) {
-    std::vector<Exclusive> found;
+    std::vector<ExclusiveHold> found;
     std::size_t next = 0;
     collect_exclusive(gang.root, gang.topology, gang.exclusive_kind, placement.pod_sets, next, found);
-    for (const Exclusive& exclusive : found) {
-      if ((exclusives[exclusive] += by) == 0) {
-        exclusives.erase(exclusive);
-      }
+    for (const ExclusiveHold& exclusive : found) {
+      note_hold(exclusive, by);
+    }
+  }
+
+  void note_hold(const ExclusiveHold& exclusive, int by) {
+    if ((exclusives[exclusive] += by) == 0) {
+      exclusives.erase(exclusive);
     }
   }
 
@@ -123,7 +117,7 @@ struct Engine::Parts {
   CountsCache cache;
   std::vector<Topology> topologies;
   std::vector<std::unique_ptr<DomainTree>> trees;
-  std::map<Exclusive, int> exclusives;
+  std::map<ExclusiveHold, int> exclusives;
   std::map<std::pair<TopologyId, int>, std::vector<bool>> occupied_scratch;
 };
 
@@ -232,6 +226,28 @@ void Engine::give(const Gang& gang, const Placement& placement) {
     }
   }
   parts_->note_exclusive(gang, placement, -1);
+}
+
+void Engine::evict(const RunningGang& gang) {
+  for (const Holding& holding : gang.holdings) {
+    parts_->inventory.give(holding.node, holding.requests, holding.count);
+  }
+  for (const ExclusiveHold& exclusive : gang.exclusives) {
+    parts_->note_hold(exclusive, -1);
+  }
+}
+
+void Engine::restore(const RunningGang& gang) {
+  for (const Holding& holding : gang.holdings) {
+    parts_->inventory.take(holding.node, holding.requests, holding.count);
+  }
+  hold(gang);
+}
+
+void Engine::hold(const RunningGang& gang) {
+  for (const ExclusiveHold& exclusive : gang.exclusives) {
+    parts_->note_hold(exclusive, 1);
+  }
 }
 
 }  // namespace gantree

@@ -14,6 +14,7 @@
 #include "engine/inventory.h"
 #include "model/decision.h"
 #include "model/gang.h"
+#include "model/running.h"
 
 namespace gantree {
 
@@ -46,6 +47,12 @@ class Engine {
   // Books a placement, or gives it back.
   void take(const Gang& gang, const Placement& placement);
   void give(const Gang& gang, const Placement& placement);
+
+  // Notes the domains that a running gang, whose pods are booked already, has to itself.
+  void hold(const RunningGang& gang);
+  // Gives back all that a running gang holds, or books it again.
+  void evict(const RunningGang& gang);
+  void restore(const RunningGang& gang);
 
   // How many pods of a shape fit into each domain now. Valid until the next
   // call of a non-const member.

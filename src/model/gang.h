@@ -44,6 +44,7 @@ struct PodSet {
   int count = 1;
   int min_count = 1;  // == count: all or nothing
   Constraint constraint;
+  std::vector<std::string> pods = {};  // names in rank order, where the pods exist already; else empty
 };
 
 struct Group {
@@ -51,6 +52,10 @@ struct Group {
   Constraint constraint;
   std::vector<PodSet> pod_sets;
   std::vector<Group> groups;
+  // Minima over what is below, beside those of the pod sets. A nested group that is left out gets no
+  // pod at all, whatever its own minima say.
+  std::optional<int> min_pods = {};    // of its own pod sets together; none: only their own minima count
+  std::optional<int> min_groups = {};  // nested groups that must start; none: all of them
 };
 
 // The identity of the API object behind a gang.

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "base/id.h"
+#include "model/quota_demand.h"
 #include "model/resources.h"
 
 namespace gantree {
-
-using QuotaId = Id<struct QuotaTag>;
 
 // One cell: (queue, flavor, resource).
 struct QuotaCell {
@@ -23,9 +22,6 @@ struct QuotaCell {
   std::int64_t nominal = 0;
   std::int64_t used = 0;
 };
-
-// What one pod of a set costs.
-using QuotaDemand = std::vector<std::pair<QuotaId, std::int64_t>>;
 
 // A cell that a demand would exceed.
 struct Shortage {
