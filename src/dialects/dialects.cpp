@@ -7,8 +7,11 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "dialects/claims.h"
 #include "dialects/core/core.h"
 #include "dialects/kueue/kueue.h"
+#include "dialects/running.h"
+#include "dialects/workloads/workloads_dialect.h"
 #include "model/topology.h"
 
 namespace gantree {
@@ -155,6 +158,7 @@ Result<std::optional<TopologyId>> add_levels(const std::vector<std::string>& lev
 std::vector<std::unique_ptr<Dialect>> all_dialects() {
   std::vector<std::unique_ptr<Dialect>> dialects;
   dialects.push_back(std::make_unique<CoreDialect>());
+  dialects.push_back(std::make_unique<WorkloadsDialect>());
   dialects.push_back(std::make_unique<kueue::KueueDialect>());
   return dialects;
 }
@@ -165,12 +169,21 @@ Result<Reading> take_in(const std::vector<json::Document>& documents, const std:
   if (!topology) {
     return tl::unexpected(topology.error());
   }
-  Intake intake{.cluster = cluster, .quota = quota, .levels = *topology, .core = {}, .reading = {}};
+  Intake intake{.cluster = cluster, .quota = quota, .levels = *topology};
   const auto dialects = all_dialects();
   Sorter sorter(dialects, intake);
   if (auto taken = for_each_object(documents, [&](const Object& object) { return sorter.take(object); }); !taken) {
     return tl::unexpected(taken.error());
   }
+  for (const auto& dialect : dialects) {
+    if (auto connected = dialect->connect(intake); !connected) {
+      return tl::unexpected(connected.error());
+    }
+  }
+  if (auto settled = settle_claims(dialects, intake); !settled) {
+    return tl::unexpected(settled.error());
+  }
+  take_running(dialects, intake);
   for (const auto& dialect : dialects) {
     if (auto submitted = dialect->submit(intake); !submitted) {
       return tl::unexpected(submitted.error());

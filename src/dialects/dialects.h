@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dialects/core/objects.h"
+#include "dialects/intake.h"
 #include "dialects/object.h"
 #include "json/value.h"
 #include "queue/quota.h"
@@ -22,35 +22,11 @@
 
 namespace gantree {
 
-// A kind that a dialect reads, in the versions that it understands.
-struct ApiKind {
-  std::string_view group;
-  std::string_view kind;
-  std::vector<std::string_view> versions;
-  bool namespaced = true;
-};
-
-// An object by its name, which is generated where the input has only generateName.
-struct NamedObject {
-  const Object& object;
-  std::string_view ns;  // "" where the kind is not namespaced
-  std::string_view name;
-};
-
-// What was read, beside the cluster itself.
-struct Reading {
-  std::vector<Submission> queue;
-  std::vector<std::string> notes;      // for the user: what was taken for granted
-  std::map<std::string, int> ignored;  // objects of kinds that no dialect reads, by kind
-};
-
-// What the dialects work on.
-struct Intake {
-  Cluster& cluster;
-  Quota& quota;
-  std::optional<TopologyId> levels;  // a topology for jobs to which no other is given
-  CoreObjects core;
-  Reading reading;
+// How sure a dialect is that a workload speaks its language.
+enum class Claim : std::uint8_t {
+  kNone,
+  kDefault,  // it carries no mark of any family, but this dialect takes the kind where nobody else does
+  kMarked,   // it carries marks of this family
 };
 
 class Dialect {
@@ -60,12 +36,24 @@ class Dialect {
   Dialect(const Dialect&) = delete;
   Dialect& operator=(const Dialect&) = delete;
 
+  [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::span<const ApiKind> kinds() const = 0;
   // Takes one object of those kinds. Fails where it is malformed, with file:line. References to
   // other objects are not followed yet: those may come later.
   [[nodiscard]] virtual Result<> read(const NamedObject& named, Intake& intake) = 0;
-  // When all objects of all dialects are read: follows references and hands over submissions. An
-  // invalid request is a submission with a rejection, not a failure.
+  // When all objects of all dialects are read: follows the references between administrators' objects.
+  [[nodiscard]] virtual Result<> connect(Intake&) { return {}; }
+  // Whether this dialect speaks for a workload that nothing in the input controls. Of several that
+  // are as sure, the first in all_dialects() gets it.
+  [[nodiscard]] virtual Claim claim(const Workload&, const Intake&) const { return Claim::kNone; }
+  // The gang to which a pod belongs, where that is not simply the topmost workload that made it.
+  [[nodiscard]] virtual std::optional<GangKey> gang_of(const PodRecord&, const Intake&) const { return std::nullopt; }
+  // What the family knows of a gang that runs, beside its pods: its quota, a priority of its own,
+  // whether it may be evicted, domains that it has to itself. `workload` is nullptr where the input
+  // has only the pods. Called for the gangs of this dialect, after connect() and before submit().
+  virtual void describe(const Workload*, std::span<const PodRecord* const>, Intake&, RunningGang&) {}
+  // Hands over submissions for the workloads whose `dialect` is this one and that ask. An invalid
+  // request is a submission with a rejection, not a failure.
   [[nodiscard]] virtual Result<> submit(Intake& intake) = 0;
 };
 

@@ -23,6 +23,21 @@ struct Object {
   [[nodiscard]] json::Place place() const { return {file, value.line()}; }
 };
 
+// A kind that a dialect reads, in the versions that it understands.
+struct ApiKind {
+  std::string_view group;
+  std::string_view kind;
+  std::vector<std::string_view> versions;
+  bool namespaced = true;
+};
+
+// An object by its name, which is generated where the input has only generateName.
+struct NamedObject {
+  const Object& object;
+  std::string_view ns;  // "" where the kind is not namespaced
+  std::string_view name;
+};
+
 // Calls `take` for every object of the documents, in order. `List` kinds (also NodeList and its
 // like, whose items need not repeat their kind) are taken apart. Fails where something is no
 // object or has no kind or apiVersion, and where `take` does.

@@ -1,5 +1,6 @@
 #include "state/cluster.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gantree {
@@ -28,6 +29,25 @@ void Cluster::remove_pod(std::string_view key) {
   }
   inventory_.give(inventory_.reserve(it->second.node), it->second.requests, 1);
   pods_.erase(it);
+}
+
+void Cluster::add_running(RunningGang gang) {
+  engine_.hold(gang);
+  running_.push_back(std::move(gang));
+}
+
+void Cluster::evict(std::size_t position) {
+  engine_.evict(running_[position]);
+  for (const auto& [budget, pods] : running_[position].budgets) {
+    int& allowed = budgets_[budget.index()].allowed;
+    allowed = std::max(0, allowed - pods);
+  }
+  running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(position));
+}
+
+BudgetId Cluster::add_budget(DisruptionBudget budget) {
+  budgets_.push_back(std::move(budget));
+  return make_id<DisruptionBudgetTag>(budgets_.size() - 1);
 }
 
 }  // namespace gantree

@@ -11,9 +11,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "engine/engine.h"
 #include "engine/inventory.h"
+#include "model/running.h"
 
 namespace gantree {
 
@@ -44,12 +46,23 @@ class Cluster {
   void assume(const Gang& gang, const Placement& placement) { engine_.take(gang, placement); }
   void forget(const Gang& gang, const Placement& placement) { engine_.give(gang, placement); }
 
+  // A gang that runs, whose pods are known already.
+  void add_running(RunningGang gang);
+  [[nodiscard]] const std::vector<RunningGang>& running() const { return running_; }
+  // Takes a running gang, by its position, off its hosts; disruption budgets shrink.
+  void evict(std::size_t position);
+
+  BudgetId add_budget(DisruptionBudget budget);
+  [[nodiscard]] const std::vector<DisruptionBudget>& budgets() const { return budgets_; }
+
   [[nodiscard]] std::size_t pods() const { return pods_.size(); }
 
  private:
   Inventory inventory_;
   Engine engine_;
   std::unordered_map<std::string, BoundPod> pods_;
+  std::vector<RunningGang> running_;
+  std::vector<DisruptionBudget> budgets_;
 };
 
 }  // namespace gantree

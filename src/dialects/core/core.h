@@ -7,6 +7,7 @@ namespace gantree {
 
 class CoreDialect final : public Dialect {
  public:
+  [[nodiscard]] std::string_view name() const override { return "core"; }
   [[nodiscard]] std::span<const ApiKind> kinds() const override;
   [[nodiscard]] Result<> read(const NamedObject& named, Intake& intake) override;
   [[nodiscard]] Result<> submit(Intake& intake) override;

@@ -52,6 +52,11 @@ bool LabelRequirement::holds(const LabelMap& labels) const {
   return false;
 }
 
+bool matches(const LabelSelector& selector, const LabelMap& labels) {
+  return std::all_of(selector.begin(), selector.end(),
+                     [&](const LabelRequirement& requirement) { return requirement.holds(labels); });
+}
+
 LabelSelector read_label_selector(json::Reader& read, json::Value parent, std::string_view key) {
   LabelSelector selector;
   const json::Value value = read.object(parent, key);

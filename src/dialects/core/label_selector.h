@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "dialects/core/objects.h"
+#include "dialects/core/metadata.h"
 #include "json/decode.h"
 
 namespace gantree {
@@ -22,6 +22,7 @@ struct LabelRequirement {
 // All requirements must hold; with none it matches everything.
 using LabelSelector = std::vector<LabelRequirement>;
 
+[[nodiscard]] bool matches(const LabelSelector& selector, const LabelMap& labels);
 [[nodiscard]] LabelSelector read_label_selector(json::Reader& read, json::Value parent, std::string_view key);
 
 }  // namespace gantree

@@ -73,6 +73,24 @@ std::optional<std::int64_t> take_clock(std::string_view& text) {
 
 }  // namespace
 
+Owner read_controller(json::Reader& read, json::Value metadata) {
+  const json::Value owners = read.array(metadata, "ownerReferences");
+  if (!owners) {
+    return {};
+  }
+  for (const json::NodeData& item : owners.items()) {
+    const json::Value owner(&item);
+    if (read.boolean(owner, "controller").value_or(false)) {
+      const std::string_view api_version = read.text(owner, "apiVersion").value_or("");
+      const std::size_t slash = api_version.find('/');
+      return {.group = slash == std::string_view::npos ? std::string_view{} : api_version.substr(0, slash),
+              .kind = read.text(owner, "kind").value_or(""),
+              .name = read.text(owner, "name").value_or("")};
+    }
+  }
+  return {};
+}
+
 std::optional<std::int64_t> parse_time(std::string_view text) {
   const auto year = take_number(text, 4);
   const bool first = take_char(text, "-");

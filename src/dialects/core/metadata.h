@@ -2,13 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
-#include "dialects/core/objects.h"
 #include "json/decode.h"
 
 namespace gantree {
+
+using LabelMap = std::map<std::string, std::string, std::less<>>;
+
+// The owner that controls an object; all "" where nothing does.
+struct Owner {
+  std::string_view group;  // of its API
+  std::string_view kind;
+  std::string_view name;
+  [[nodiscard]] bool present() const { return !kind.empty(); }
+};
+[[nodiscard]] Owner read_controller(json::Reader& read, json::Value metadata);
 
 // "2026-01-31T12:00:00Z" (RFC 3339, any offset, fractions dropped) as Unix seconds.
 [[nodiscard]] std::optional<std::int64_t> parse_time(std::string_view text);

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "dialects/core/amounts.h"
+#include "dialects/core/metadata.h"
 #include "dialects/core/node.h"
 
 namespace gantree {
@@ -161,24 +162,32 @@ void pin_to_node(std::string_view node, Interner& strings, PodShape& shape) {
 
 }  // namespace
 
-Result<std::optional<BoundPod>> read_bound_pod(const NamedObject& named, ResourceNames& names) {
+Result<std::optional<PodRecord>> read_pod(const NamedObject& named, ResourceNames& names) {
   const Object& object = named.object;
-  BoundPod pod;
-  pod.key.reserve(named.ns.size() + named.name.size() + 1);
-  pod.key.append(named.ns).append("/").append(named.name);
-  json::Reader read(object.file, object.value, fmt::format("Pod \"{}\"", pod.key));
+  PodRecord pod;
+  pod.object = object;
+  pod.ns = named.ns;
+  pod.name = named.name;
+  json::Reader read(object.file, object.value, fmt::format("Pod \"{}/{}\"", named.ns, named.name));
+  const json::Value metadata = object.metadata();
   const json::Value spec = read.object(object.value, "spec");
   const std::string_view phase = read.text(read.object(object.value, "status"), "phase").value_or("");
   const bool ended = phase == "Succeeded" || phase == "Failed";
   if (!ended) {
     pod.node = read.text(spec, "nodeName").value_or("");
+    pod.scheduler = read.text(spec, "schedulerName").value_or("");
     pod.requests = read_pod_requests(read, spec, names);
+    pod.owner = read_controller(read, metadata);
+    pod.created_seconds = read_created(read, metadata);
+    pod.deleting = read.text(metadata, "deletionTimestamp").has_value();
+    static_cast<void>(read.texts(metadata, "labels"));
+    static_cast<void>(read.texts(metadata, "annotations"));
   }
   if (!read.ok()) {
     return read.error();
   }
-  if (pod.node.empty()) {
-    return std::optional<BoundPod>();
+  if (ended) {
+    return std::optional<PodRecord>();
   }
   return pod;
 }

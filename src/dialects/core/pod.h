@@ -12,8 +12,8 @@
 
 namespace gantree {
 
-// A pod that takes room on a node; nothing where it has ended or is not bound.
-[[nodiscard]] Result<std::optional<BoundPod>> read_bound_pod(const NamedObject& named, ResourceNames& names);
+// A pod that has not ended; nothing where it has.
+[[nodiscard]] Result<std::optional<PodRecord>> read_pod(const NamedObject& named, ResourceNames& names);
 
 // All of a pod spec that decides where the pod may run.
 [[nodiscard]] PodShape read_pod_shape(json::Reader& read, json::Value spec, Inventory& inventory);

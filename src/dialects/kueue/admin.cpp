@@ -9,6 +9,7 @@
 #include "dialects/core/node.h"
 #include "dialects/core/pod.h"
 #include "dialects/kueue/names.h"
+#include "dialects/topologies.h"
 
 namespace gantree::kueue {
 
@@ -120,22 +121,6 @@ void check_disjoint(json::Reader& read, json::Value spec, const ClusterQueue& qu
   }
 }
 
-// Whether a node lacks a label of the topology.
-bool leaves_nodes_out(const Topology& topology, const Inventory& inventory) {
-  std::vector<std::optional<StringId>> keys;
-  for (const std::string& level : topology.levels) {
-    keys.push_back(inventory.strings().find(level));
-  }
-  for (std::size_t i = 0; i < inventory.size(); ++i) {
-    const NodeId id = make_id<NodeTag>(i);
-    const auto lacks = [&](const auto& key) { return !key || !label_value(inventory.node(id).labels, *key); };
-    if (inventory.alive(id) && std::any_of(keys.begin(), keys.end(), lacks)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 void find_partial_topologies(Setup& setup, Intake& intake) {
   std::vector<TopologyId> all;
   for (const auto& [name, id] : setup.topologies) {
@@ -209,7 +194,9 @@ Result<> read_topology(const NamedObject& named, Intake& intake, Setup& setup) {
     return invalid(fmt::format("{}: Topology \"{}\" has the name that --levels gives to its own topology",
                                json::to_string(object.place()), topology.name));
   }
-  setup.topologies.emplace(named.name, intake.cluster.engine().add_topology(std::move(topology)));
+  const TopologyId id = intake.cluster.engine().add_topology(std::move(topology));
+  setup.topologies.emplace(named.name, id);
+  intake.topologies.add({.family = std::string(kFamily), .name = std::string(named.name), .id = id, .aliases = {}});
   return {};
 }
 

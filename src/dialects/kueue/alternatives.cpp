@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "dialects/kueue/choice.h"
 #include "dialects/kueue/names.h"
@@ -76,7 +77,7 @@ Group group_of(const Unit& unit, const Choice& choice) {
 }
 
 // Lists by pod set follow the gang's depth-first order: sets alone come before those in groups.
-Alternative alternative_of(const Workload& workload, const std::vector<Unit>& units,
+Alternative alternative_of(const JobRequest& workload, const std::vector<Unit>& units,
                            const std::vector<const Choice*>& choices) {
   Alternative alternative;
   alternative.gang.key = workload.key;
@@ -105,7 +106,7 @@ Alternative alternative_of(const Workload& workload, const std::vector<Unit>& un
 }
 
 // Every combination of the units' choices in lexicographic order, the first unit counting most.
-std::vector<Alternative> combine(const Workload& workload, const std::vector<Unit>& units,
+std::vector<Alternative> combine(const JobRequest& workload, const std::vector<Unit>& units,
                                  const std::vector<std::vector<Choice>>& choices) {
   std::vector<Alternative> alternatives;
   std::vector<std::size_t> positions(units.size(), 0);
@@ -127,7 +128,7 @@ std::vector<Alternative> combine(const Workload& workload, const std::vector<Uni
 }
 
 // A resource that no group of the queue covers can never be admitted.
-Result<> check_covered(const Workload& workload, const ClusterQueue& queue, const ResourceNames& names) {
+Result<> check_covered(const JobRequest& workload, const ClusterQueue& queue, const ResourceNames& names) {
   for (const PodSetRequest& set : workload.pod_sets) {
     for (const auto& [id, amount] : set.shape.requests.entries()) {
       const bool covered = std::any_of(queue.groups.begin(), queue.groups.end(), [&](const ResourceGroup& group) {
@@ -153,7 +154,7 @@ bool within(const std::vector<Label>& labels, const std::vector<Label>& all) {
 
 }  // namespace
 
-Result<std::vector<Alternative>> alternatives_in_queue(const Workload& workload, const ClusterQueue& queue,
+Result<std::vector<Alternative>> alternatives_in_queue(const JobRequest& workload, const ClusterQueue& queue,
                                                        Intake& intake) {
   if (auto covered = check_covered(workload, queue, intake.cluster.inventory().resources()); !covered) {
     return tl::unexpected(covered.error());
@@ -170,7 +171,7 @@ Result<std::vector<Alternative>> alternatives_in_queue(const Workload& workload,
   return combine(workload, units, choices);
 }
 
-Result<std::vector<Alternative>> alternatives_without_queue(const Workload& workload, const Setup& setup,
+Result<std::vector<Alternative>> alternatives_without_queue(const JobRequest& workload, const Setup& setup,
                                                             Intake& intake) {
   const std::vector<Unit> units = units_of(workload);
   std::vector<std::vector<Choice>> choices;
@@ -184,7 +185,8 @@ Result<std::vector<Alternative>> alternatives_without_queue(const Workload& work
   return combine(workload, units, choices);
 }
 
-void use_quota(const Workload& workload, const ClusterQueue& queue, Intake& intake) {
+QuotaDemand quota_used(const JobRequest& workload, const ClusterQueue& queue) {
+  QuotaDemand used;
   for (const Unit& unit : units_of(workload)) {
     Choice choice;
     choice.groups = groups_in_use(unit, queue);
@@ -195,9 +197,14 @@ void use_quota(const Workload& workload, const ClusterQueue& queue, Intake& inta
       choice.flavors.push_back(its == group->flavors.end() ? &group->flavors.front() : &*its);
     }
     for (const PodSetRequest* set : unit.pod_sets) {
-      intake.quota.take({demand_of(*set, choice)}, {set->count});
+      for (auto [cell, amount] : demand_of(*set, choice)) {
+        std::int64_t total = 0;
+        const bool too_much = __builtin_mul_overflow(amount, std::int64_t{set->count}, &total);
+        used.emplace_back(cell, too_much ? std::numeric_limits<std::int64_t>::max() : total);
+      }
     }
   }
+  return used;
 }
 
 }  // namespace gantree::kueue

@@ -5,18 +5,11 @@
 #include <algorithm>
 
 #include "dialects/kueue/names.h"
+#include "dialects/topologies.h"
 
 namespace gantree::kueue {
 
 namespace {
-
-// The topology of those who have none: every host is a domain.
-TopologyId hosts_only(Engine& engine) {
-  if (const auto known = engine.find_topology(kHostnameLabel)) {
-    return *known;
-  }
-  return engine.add_topology({.name = kHostnameLabel, .levels = {kHostnameLabel}});
-}
 
 // The label of `labels` that contradicts `wanted`: the same key with another value.
 const Label* contradiction(const std::vector<Label>& labels, const std::vector<Label>& wanted) {
@@ -243,7 +236,7 @@ std::vector<std::string_view> Unit::named_levels() const {
   return levels;
 }
 
-std::vector<Unit> units_of(const Workload& workload) {
+std::vector<Unit> units_of(const JobRequest& workload) {
   std::vector<Unit> units;
   for (const PodSetRequest& set : workload.pod_sets) {
     if (set.count == 0) {

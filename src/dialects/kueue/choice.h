@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "dialects/dialects.h"
 #include "dialects/kueue/admin.h"
-#include "dialects/kueue/workload.h"
+#include "dialects/kueue/job_request.h"
 
 namespace gantree::kueue {
 
@@ -25,7 +25,7 @@ struct Unit {
 };
 
 // The units of a workload in order of first appearance. Sets of no pods are left out.
-[[nodiscard]] std::vector<Unit> units_of(const Workload& workload);
+[[nodiscard]] std::vector<Unit> units_of(const JobRequest& workload);
 
 // One way to serve a unit.
 struct Choice {

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <algorithm>
 #include <utility>
 
 #include "dialects/kueue/alternatives.h"
+#include "dialects/kueue/job_request.h"
 #include "dialects/kueue/names.h"
 #include "dialects/kueue/submit.h"
 
@@ -13,13 +14,14 @@ namespace gantree::kueue {
 
 namespace {
 
-// "namespace/kind/name" of every workload, to find those that others control.
-std::set<std::string> names_of(const std::vector<Workload>& workloads) {
-  std::set<std::string> names;
-  for (const Workload& workload : workloads) {
-    names.insert(fmt::format("{}/{}/{}", workload.key.ns, workload.key.kind, workload.key.name));
+bool has_marks(json::Value map) {
+  if (!map) {
+    return false;
   }
-  return names;
+  const auto members = map.members();
+  return std::any_of(members.begin(), members.end(), [](const json::MemberData& member) {
+    return member.key.starts_with(kPodSetPrefix) || member.key == kQueueName;
+  });
 }
 
 }  // namespace
@@ -31,28 +33,12 @@ std::span<const ApiKind> KueueDialect::kinds() const {
       {.group = kGroup, .kind = "ClusterQueue", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
       {.group = kGroup, .kind = "LocalQueue", .versions = {"v1beta2", "v1beta1"}, .namespaced = true},
       {.group = kGroup, .kind = "WorkloadPriorityClass", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
-      {.group = "batch", .kind = "Job", .versions = {"v1"}, .namespaced = true},
-      {.group = "jobset.x-k8s.io", .kind = "JobSet", .versions = {"v1alpha2"}, .namespaced = true},
   };
   return kKinds;
 }
 
-Result<> KueueDialect::take(Result<Workload> workload) {
-  if (!workload) {
-    return tl::unexpected(workload.error());
-  }
-  workloads_.push_back(std::move(*workload));
-  return {};
-}
-
 Result<> KueueDialect::read(const NamedObject& named, Intake& intake) {
   const std::string_view kind = named.object.kind;
-  if (kind == "Job") {
-    return take(read_job(named, intake.cluster.inventory()));
-  }
-  if (kind == "JobSet") {
-    return take(read_jobset(named, intake.cluster.inventory()));
-  }
   if (kind == "Topology") {
     return read_topology(named, intake, setup_);
   }
@@ -68,22 +54,50 @@ Result<> KueueDialect::read(const NamedObject& named, Intake& intake) {
   return read_priority_class(named, setup_);
 }
 
-Result<> KueueDialect::submit(Intake& intake) {
-  if (auto connected = connect(setup_, intake); !connected) {
-    return connected;
+Result<> KueueDialect::connect(Intake& intake) {
+  return kueue::connect(setup_, intake);
+}
+
+Claim KueueDialect::claim(const Workload& workload, const Intake&) const {
+  const bool marked = workload.mark(kQueueName) || workload.mark(kPriorityClass) ||
+                      std::any_of(workload.templates.begin(), workload.templates.end(), [](const PodTemplate& part) {
+                        return has_marks(part.labels()) || has_marks(part.annotations());
+                      });
+  if (marked) {
+    return Claim::kMarked;
   }
-  const std::set<std::string> names = names_of(workloads_);
+  const bool batch = workload.key.kind == "Job" || workload.key.kind == "JobSet";
+  return batch ? Claim::kDefault : Claim::kNone;
+}
+
+void KueueDialect::describe(const Workload* workload, std::span<const PodRecord* const>, Intake& intake,
+                            RunningGang& gang) {
+  if (workload == nullptr) {
+    return;
+  }
+  const auto request = read_request(*workload, intake.cluster.inventory());
+  if (!request) {
+    return;  // it runs, whatever is wrong with its template by now
+  }
+  if (const auto own = workload_priority(*request, setup_)) {
+    gang.priority = *own;
+  }
+  if (const LocalQueue* queue = queue_of(*request, setup_)) {
+    gang.used = quota_used(*request, *queue->cluster_queue);
+  }
+}
+
+Result<> KueueDialect::submit(Intake& intake) {
   Unresolved unresolved;
-  for (const Workload& workload : workloads_) {
-    const bool controlled = names.contains(fmt::format("{}/{}", workload.key.ns, workload.owner));
-    if (workload.over || controlled) {
+  for (const Workload& workload : intake.workloads) {
+    if (workload.dialect != kFamily || workload.running || workload.bound_pods > 0) {
       continue;
     }
-    if (!workload.running) {
-      intake.reading.queue.push_back(submission_of(workload, setup_, intake, unresolved));
-    } else if (const LocalQueue* queue = queue_of(workload, setup_)) {
-      use_quota(workload, *queue->cluster_queue, intake);
+    const auto request = read_request(workload, intake.cluster.inventory());
+    if (!request) {
+      return tl::unexpected(request.error());
     }
+    intake.reading.queue.push_back(submission_of(*request, setup_, intake, unresolved));
   }
   for (std::string& note : unresolved.notes()) {
     intake.reading.notes.push_back(std::move(note));

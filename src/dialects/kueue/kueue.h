@@ -8,21 +8,23 @@
 
 #include "dialects/dialects.h"
 #include "dialects/kueue/admin.h"
-#include "dialects/kueue/workload.h"
+#include "dialects/kueue/names.h"
 
 namespace gantree::kueue {
 
 class KueueDialect final : public Dialect {
  public:
+  [[nodiscard]] std::string_view name() const override { return kFamily; }
   [[nodiscard]] std::span<const ApiKind> kinds() const override;
   [[nodiscard]] Result<> read(const NamedObject& named, Intake& intake) override;
+  [[nodiscard]] Result<> connect(Intake& intake) override;
+  [[nodiscard]] Claim claim(const Workload& workload, const Intake& intake) const override;
+  void describe(const Workload* workload, std::span<const PodRecord* const> pods, Intake& intake,
+                RunningGang& gang) override;
   [[nodiscard]] Result<> submit(Intake& intake) override;
 
  private:
-  [[nodiscard]] Result<> take(Result<Workload> workload);
-
   Setup setup_;
-  std::vector<Workload> workloads_;
 };
 
 }  // namespace gantree::kueue

@@ -6,6 +6,7 @@
 
 namespace gantree::kueue {
 
+inline constexpr std::string_view kFamily = "kueue";
 inline constexpr std::string_view kGroup = "kueue.x-k8s.io";
 
 // On a Job or JobSet.

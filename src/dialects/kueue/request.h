@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dialects/kueue/objection.h"
+#include "dialects/objection.h"
 #include "json/decode.h"
 #include "model/gang.h"
 #include "model/topology.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dialects/core/priority.h"
 #include "dialects/kueue/alternatives.h"
 #include "dialects/kueue/names.h"
 
@@ -14,18 +15,17 @@ namespace {
 constexpr std::string_view kDefaultQueue = "default";
 constexpr std::string_view kNamespaceNameLabel = "kubernetes.io/metadata.name";  // set by Kubernetes itself
 
-std::string at(const Workload& workload, json::Value value) {
+std::string at(const JobRequest& workload, json::Value value) {
   return json::to_string({workload.place.file, value ? value.line() : workload.place.line});
 }
 
 // The priority by class of workloads, else by class or number of a pod template, else the default.
-Result<std::int64_t> priority_of(const Workload& workload, const Setup& setup, const CoreObjects& core,
+Result<std::int64_t> priority_of(const JobRequest& workload, const Setup& setup, const CoreObjects& core,
                                  Unresolved& unresolved) {
+  if (const auto own = workload_priority(workload, setup)) {
+    return *own;
+  }
   if (workload.priority_class) {
-    const auto it = setup.priority_classes.find(workload.priority_class.text());
-    if (it != setup.priority_classes.end()) {
-      return it->second;
-    }
     if (!setup.priority_classes.empty()) {
       return invalid(fmt::format("{}: {}: there is no WorkloadPriorityClass \"{}\"",
                                  at(workload, workload.priority_class), kPriorityClass,
@@ -33,26 +33,11 @@ Result<std::int64_t> priority_of(const Workload& workload, const Setup& setup, c
     }
     ++unresolved.workload_priorities;
   }
+  std::vector<json::Value> specs;
   for (const PodSetRequest& set : workload.pod_sets) {
-    if (set.priority_class) {
-      const auto it = core.priority_classes.find(set.priority_class.text());
-      if (it != core.priority_classes.end()) {
-        return it->second;
-      }
-      if (core.has_priority_classes) {
-        return invalid(fmt::format("{}: priorityClassName: there is no PriorityClass \"{}\"",
-                                   at(workload, set.priority_class), set.priority_class.text()));
-      }
-      ++unresolved.priorities;
-      break;
-    }
+    specs.push_back(set.spec);
   }
-  for (const PodSetRequest& set : workload.pod_sets) {
-    if (set.priority) {
-      return *set.priority;
-    }
-  }
-  return core.default_priority.value_or(0);
+  return gang_priority(workload.place.file, specs, core, unresolved.priorities);
 }
 
 // Of a namespace that is not in the input only the name is known: what else is asked of it is
@@ -79,7 +64,7 @@ Rejection stopped(std::string_view kind, std::string_view name, std::string_view
 }
 
 // Why the queue takes nothing, or not this; nothing where it does.
-std::optional<Rejection> closed(const Workload& workload, const LocalQueue& local, const CoreObjects& core) {
+std::optional<Rejection> closed(const JobRequest& workload, const LocalQueue& local, const CoreObjects& core) {
   const ClusterQueue& queue = *local.cluster_queue;
   if (!admits_namespace(queue, workload.key.ns, core)) {
     return rejected(fmt::format("{}: namespaceSelector of ClusterQueue \"{}\" does not admit namespace \"{}\"",
@@ -94,7 +79,7 @@ std::optional<Rejection> closed(const Workload& workload, const LocalQueue& loca
   return std::nullopt;
 }
 
-void find_alternatives(const Workload& workload, const Setup& setup, Intake& intake, Unresolved& unresolved,
+void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& intake, Unresolved& unresolved,
                        Submission& submission) {
   const LocalQueue* queue = queue_of(workload, setup);
   if (queue == nullptr && workload.queue_name) {
@@ -151,13 +136,21 @@ std::vector<std::string> Unresolved::notes() const {
   return notes;
 }
 
-const LocalQueue* queue_of(const Workload& workload, const Setup& setup) {
+std::optional<std::int64_t> workload_priority(const JobRequest& workload, const Setup& setup) {
+  if (!workload.priority_class) {
+    return std::nullopt;
+  }
+  const auto it = setup.priority_classes.find(workload.priority_class.text());
+  return it == setup.priority_classes.end() ? std::nullopt : std::optional(it->second);
+}
+
+const LocalQueue* queue_of(const JobRequest& workload, const Setup& setup) {
   const std::string name(workload.queue_name ? workload.queue_name.text() : kDefaultQueue);
   const auto it = setup.local_queues.find(std::pair(workload.key.ns, name));
   return it == setup.local_queues.end() ? nullptr : &it->second;
 }
 
-Submission submission_of(const Workload& workload, const Setup& setup, Intake& intake, Unresolved& unresolved) {
+Submission submission_of(const JobRequest& workload, const Setup& setup, Intake& intake, Unresolved& unresolved) {
   Submission submission;
   submission.key = workload.key;
   submission.dialect = "kueue";

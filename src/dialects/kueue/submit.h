@@ -6,7 +6,7 @@
 
 #include "dialects/dialects.h"
 #include "dialects/kueue/admin.h"
-#include "dialects/kueue/workload.h"
+#include "dialects/kueue/job_request.h"
 #include "queue/submission.h"
 
 namespace gantree::kueue {
@@ -23,10 +23,13 @@ struct Unresolved {
 };
 
 // A workload that asks, as a submission: with alternatives, or with the reason why there are none.
-[[nodiscard]] Submission submission_of(const Workload& workload, const Setup& setup, Intake& intake,
+[[nodiscard]] Submission submission_of(const JobRequest& workload, const Setup& setup, Intake& intake,
                                        Unresolved& unresolved);
 
+// The priority by class of workloads; nothing where it names none that is there.
+[[nodiscard]] std::optional<std::int64_t> workload_priority(const JobRequest& workload, const Setup& setup);
+
 // The queue of a workload; nullptr where it names none or one that is not there.
-[[nodiscard]] const LocalQueue* queue_of(const Workload& workload, const Setup& setup);
+[[nodiscard]] const LocalQueue* queue_of(const JobRequest& workload, const Setup& setup);
 
 }  // namespace gantree::kueue

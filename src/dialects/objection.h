@@ -11,12 +11,13 @@
 
 #include "json/decode.h"
 
-namespace gantree::kueue {
+namespace gantree {
 
 // Keeps the first objection, as "file:line: message".
 class Objection {
  public:
   explicit Objection(std::string_view file) : file_(file) {}
+  Objection(std::string_view file, std::optional<std::string> first) : file_(file), first_(std::move(first)) {}
 
   void raise(json::Value at, std::string_view message) {
     if (!first_) {
@@ -30,4 +31,4 @@ class Objection {
   std::optional<std::string> first_;
 };
 
-}  // namespace gantree::kueue
+}  // namespace gantree

@@ -1,0 +1,37 @@
+// What the dialects work on: the cluster, and the objects that several of them look at.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dialects/core/objects.h"
+#include "dialects/topologies.h"
+#include "dialects/workloads/workload.h"
+#include "queue/quota.h"
+#include "queue/submission.h"
+#include "state/cluster.h"
+
+namespace gantree {
+
+// What was read, beside the cluster itself.
+struct Reading {
+  std::vector<Submission> queue;
+  std::vector<std::string> notes;      // for the user: what was taken for granted
+  std::map<std::string, int> ignored;  // objects of kinds that no dialect reads, by kind
+};
+
+struct Intake {
+  Cluster& cluster;
+  Quota& quota;
+  std::optional<TopologyId> levels = {};  // a topology for jobs to which no other is given
+  CoreObjects core = {};
+  TopologyBook topologies = {};
+  std::vector<PodRecord> pods = {};     // all that have not ended
+  std::deque<Workload> workloads = {};  // all that make pods; pods that nothing makes are in it too
+  Reading reading = {};
+};
+
+}  // namespace gantree

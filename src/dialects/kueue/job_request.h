@@ -1,0 +1,40 @@
+// What a workload asks for in the terms of this family: pod sets with a topology request each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "dialects/dialects.h"
+#include "dialects/kueue/request.h"
+#include "model/gang.h"
+
+namespace gantree::kueue {
+
+struct PodSetRequest {
+  std::string name;
+  json::Value at;    // where it stands
+  json::Value spec;  // of its pods
+  int count = 1;     // 0: there is nothing to place
+  int min_count = 1;
+  PodShape shape;
+  TopologyRequest topology;
+};
+
+struct JobRequest {
+  GangKey key;
+  json::Place place;
+  json::Value queue_name;      // absent where not given
+  json::Value priority_class;  // of workloads; absent where not given
+  std::int64_t created_seconds = 0;
+  std::vector<PodSetRequest> pod_sets;
+  std::optional<std::string> objection;  // why it can be rejected at once
+};
+
+// Fails where a pod template is malformed; what is well-formed but wrong is the request's objection.
+[[nodiscard]] Result<JobRequest> read_request(const Workload& workload, Inventory& inventory);
+
+}  // namespace gantree::kueue

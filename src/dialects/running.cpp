@@ -1,0 +1,181 @@
+#include "dialects/running.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "dialects/core/label_selector.h"
+#include "dialects/core/metadata.h"
+#include "dialects/core/priority.h"
+
+namespace gantree {
+
+namespace {
+
+struct Members {
+  const Workload* workload = nullptr;
+  std::string_view dialect;
+  std::vector<const PodRecord*> pods;
+};
+
+class RunningGangs {
+ public:
+  RunningGangs(std::span<const std::unique_ptr<Dialect>> dialects, Intake& intake)
+      : dialects_(dialects), intake_(intake) {}
+
+  void gather() {
+    for (const PodRecord& pod : intake_.pods) {
+      if (pod.bound() && pod.owner.kind != "DaemonSet" && pod.owner.kind != "Node") {
+        add(pod);
+      }
+    }
+    for (const Workload& workload : intake_.workloads) {
+      if (workload.running && workload.bound_pods == 0 && !workload.dialect.empty()) {
+        Members& members = gangs_[workload.key];
+        members.workload = &workload;
+        members.dialect = workload.dialect;
+      }
+    }
+  }
+
+  void hand_over() {
+    take_budgets();
+    for (const auto& [key, members] : gangs_) {
+      RunningGang gang = gang_of(key, members);
+      if (Dialect* dialect = find(members.dialect)) {
+        dialect->describe(members.workload, members.pods, intake_, gang);
+      }
+      intake_.quota.take({gang.used}, {1});
+      intake_.cluster.add_running(std::move(gang));
+    }
+  }
+
+ private:
+  [[nodiscard]] Dialect* find(std::string_view name) const {
+    for (const auto& dialect : dialects_) {
+      if (dialect->name() == name) {
+        return dialect.get();
+      }
+    }
+    return nullptr;
+  }
+
+  void add(const PodRecord& pod) {
+    for (const auto& dialect : dialects_) {
+      if (auto key = dialect->gang_of(pod, intake_)) {
+        join(*key, dialect->name(), pod);
+        return;
+      }
+    }
+    if (pod.workload != nullptr) {
+      join(pod.workload->key, pod.workload->dialect, pod);
+    } else if (pod.owner.present()) {
+      join({std::string(pod.ns), std::string(pod.owner.name), std::string(pod.owner.kind)}, "", pod);
+    } else {
+      join({std::string(pod.ns), std::string(pod.name), "Pod"}, "", pod);
+    }
+  }
+
+  void join(const GangKey& key, std::string_view dialect, const PodRecord& pod) {
+    Members& members = gangs_[key];
+    members.workload = pod.workload;
+    members.dialect = dialect;
+    members.pods.push_back(&pod);
+  }
+
+  // How many pods may be evicted under a budget, by its status, or by its spec and the pods there are.
+  [[nodiscard]] int allowed(std::size_t b) const {
+    const BudgetRecord& budget = intake_.core.budgets[b];
+    if (budget.allowed) {
+      return *budget.allowed;
+    }
+    std::int64_t pods = 0;
+    std::int64_t healthy = 0;
+    for (const auto& [pod, covering] : covered_) {
+      if (std::find(covering.begin(), covering.end(), b) != covering.end()) {
+        ++pods;
+        healthy += pod->bound() && !pod->deleting ? 1 : 0;
+      }
+    }
+    // A percentage is of all pods, rounded up.
+    const auto share = [&](json::Value value) {
+      std::int64_t number = 0;
+      const std::string_view text = value.text();
+      std::from_chars(text.data(), text.data() + text.size(), number);
+      return text.ends_with('%') ? (number * pods + 99) / 100 : number;
+    };
+    const std::int64_t wanted = budget.min_available     ? share(budget.min_available)
+                                : budget.max_unavailable ? pods - share(budget.max_unavailable)
+                                                         : 0;
+    return static_cast<int>(std::max<std::int64_t>(0, healthy - std::max<std::int64_t>(0, wanted)));
+  }
+
+  void take_budgets() {
+    const std::vector<BudgetRecord>& budgets = intake_.core.budgets;
+    for (const PodRecord& pod : intake_.pods) {
+      std::vector<std::size_t> covering;
+      std::optional<LabelMap> labels;
+      for (std::size_t b = 0; b < budgets.size(); ++b) {
+        if (budgets[b].ns != pod.ns) {
+          continue;
+        }
+        if (!labels) {
+          json::Reader read("", "");
+          labels = read_labels(read, pod.object.metadata(), "labels");
+        }
+        if (matches(budgets[b].selector, *labels)) {
+          covering.push_back(b);
+        }
+      }
+      if (!covering.empty()) {
+        covered_.emplace(&pod, std::move(covering));
+      }
+    }
+    for (std::size_t b = 0; b < budgets.size(); ++b) {
+      intake_.cluster.add_budget({.name = budgets[b].ns + "/" + budgets[b].name, .allowed = allowed(b)});
+    }
+  }
+
+  RunningGang gang_of(const GangKey& key, const Members& members) {
+    RunningGang gang;
+    gang.key = key;
+    gang.dialect = members.dialect;
+    std::map<std::pair<NodeId, Amounts>, int> holdings;
+    for (const PodRecord* pod : members.pods) {
+      ++holdings[{intake_.cluster.inventory().reserve(pod->node), pod->requests}];
+      const std::int64_t priority = pod_priority(pod->spec(), intake_.core);
+      gang.priority = pod == members.pods.front() ? priority : std::max(gang.priority, priority);
+      gang.started_seconds = std::max(gang.started_seconds, pod->created_seconds);
+    }
+    for (const auto& [where, count] : holdings) {
+      gang.holdings.push_back({.node = where.first, .requests = where.second, .count = count});
+    }
+    std::map<BudgetId, int> under;
+    for (const PodRecord* pod : members.pods) {
+      if (const auto covering = covered_.find(pod); covering != covered_.end()) {
+        for (const std::size_t b : covering->second) {
+          ++under[make_id<DisruptionBudgetTag>(b)];
+        }
+      }
+    }
+    gang.budgets.assign(under.begin(), under.end());
+    return gang;
+  }
+
+  std::span<const std::unique_ptr<Dialect>> dialects_;
+  Intake& intake_;
+  std::map<GangKey, Members> gangs_;
+  std::unordered_map<const PodRecord*, std::vector<std::size_t>> covered_;  // budgets of the pods that have any
+};
+
+}  // namespace
+
+void take_running(std::span<const std::unique_ptr<Dialect>> dialects, Intake& intake) {
+  RunningGangs gangs(dialects, intake);
+  gangs.gather();
+  gangs.hand_over();
+}
+
+}  // namespace gantree

@@ -1,0 +1,71 @@
+#include "dialects/topologies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace gantree {
+
+std::optional<int> NamedTopology::level(const Topology& topology, std::string_view word) const {
+  if (const int by_label = topology.level(word); by_label >= 0) {
+    return by_label;
+  }
+  const auto alias = std::find(aliases.begin(), aliases.end(), word);
+  if (word.empty() || alias == aliases.end()) {
+    return std::nullopt;
+  }
+  return static_cast<int>(alias - aliases.begin());
+}
+
+const NamedTopology* TopologyBook::find(std::string_view family, std::string_view name) const {
+  for (const NamedTopology& topology : topologies_) {
+    if (topology.family == family && topology.name == name) {
+      return &topology;
+    }
+  }
+  return nullptr;
+}
+
+TopologyId hosts_only(Engine& engine) {
+  if (const auto known = engine.find_topology(kHostnameLabel)) {
+    return *known;
+  }
+  return engine.add_topology({.name = kHostnameLabel, .levels = {kHostnameLabel}});
+}
+
+TopologyId topology_with(Engine& engine, const std::vector<std::string>& labels) {
+  for (std::size_t t = 0; t < engine.topologies(); ++t) {
+    const Topology& topology = engine.topology(make_id<TopologyTag>(t));
+    int last = -1;
+    const bool has_all = std::all_of(labels.begin(), labels.end(), [&](const std::string& label) {
+      const int level = topology.level(label);
+      return std::exchange(last, level) < level;
+    });
+    if (has_all) {
+      return make_id<TopologyTag>(t);
+    }
+  }
+  Topology made{.name = fmt::format("{}", fmt::join(labels, ",")), .levels = labels};
+  if (labels.empty() || labels.back() != kHostnameLabel) {
+    made.levels.emplace_back(kHostnameLabel);
+  }
+  return engine.add_topology(std::move(made));
+}
+
+bool leaves_nodes_out(const Topology& topology, const Inventory& inventory) {
+  std::vector<std::optional<StringId>> keys;
+  for (const std::string& level : topology.levels) {
+    keys.push_back(inventory.strings().find(level));
+  }
+  for (std::size_t i = 0; i < inventory.size(); ++i) {
+    const NodeId id = make_id<NodeTag>(i);
+    const auto lacks = [&](const auto& key) { return !key || !label_value(inventory.node(id).labels, *key); };
+    if (inventory.alive(id) && std::any_of(keys.begin(), keys.end(), lacks)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace gantree
