@@ -55,6 +55,18 @@ void collect_exclusive(const Group& group, TopologyId topology, const std::strin
 
 }  // namespace
 
+std::vector<Range> held_domains(const DomainTree& tree, TopologyId topology, const ExclusiveHold& hold, int level) {
+  std::vector<Range> found;
+  for (const NodeId node : hold.hosts) {
+    const std::uint32_t host = tree.host_of(node);
+    if (host != DomainTree::kNowhere) {
+      const int held = hold.topology == topology ? std::min(hold.level, level) : level;
+      found.push_back(tree.below({held, tree.ancestor(tree.host_level(), host, held)}, level));
+    }
+  }
+  return found;
+}
+
 struct Engine::Parts {
   explicit Parts(Inventory& the_inventory) : inventory(the_inventory), cache(the_inventory) {}
 
@@ -75,15 +87,7 @@ struct Engine::Parts {
       if (exclusive.kind != kind) {
         continue;
       }
-      for (const NodeId node : exclusive.hosts) {
-        const std::uint32_t host = domains.host_of(node);
-        if (host == DomainTree::kNowhere) {
-          continue;
-        }
-        // Every domain with pods of the group, and all that lies in the
-        // domain which it has to itself.
-        const int held = exclusive.topology == id ? std::min(exclusive.level, level) : level;
-        const Range range = domains.below({held, domains.ancestor(domains.host_level(), host, held)}, level);
+      for (const Range& range : held_domains(domains, id, exclusive, level)) {
         std::fill(taken.begin() + range.begin, taken.begin() + range.end, true);
       }
     }
@@ -150,6 +154,14 @@ std::size_t Engine::topologies() const {
 
 const DomainTree& Engine::tree(TopologyId id) {
   return parts_->tree(id);
+}
+
+const Inventory& Engine::inventory() const {
+  return parts_->inventory;
+}
+
+const std::map<ExclusiveHold, int>& Engine::holds() const {
+  return parts_->exclusives;
 }
 
 const SlotCounts& Engine::slots(TopologyId id, const PodShape& shape) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,11 @@ struct Outcome {
   Refusal refusal = Refusal::kBusy;
   std::string message;  // of a refusal: one sentence, with the nearest domains and what each lacks
 };
+
+// The domains of a level that a hold keeps others of its kind out of: every domain with pods of the
+// group, and all that lies in the domain which it has to itself.
+[[nodiscard]] std::vector<Range> held_domains(const DomainTree& tree, TopologyId topology, const ExclusiveHold& hold,
+                                              int level);
 
 class Engine {
  public:
@@ -53,6 +59,10 @@ class Engine {
   // Gives back all that a running gang holds, or books it again.
   void evict(const RunningGang& gang);
   void restore(const RunningGang& gang);
+
+  [[nodiscard]] const Inventory& inventory() const;
+  // The domains that running gangs have to themselves, and how many groups hold each so.
+  [[nodiscard]] const std::map<ExclusiveHold, int>& holds() const;
 
   // How many pods of a shape fit into each domain now. Valid until the next
   // call of a non-const member.

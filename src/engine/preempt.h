@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,13 +17,16 @@
 
 namespace gantree {
 
+inline constexpr std::int64_t kNoVictim = std::numeric_limits<std::int64_t>::min();
+
 // Compared in the order of the members; less is cheaper.
 struct EvictionCost {
-  std::int64_t over_budget = 0;  // pods evicted beyond what disruption budgets allow
-  std::int64_t priority = 0;     // of the highest victim
+  std::int64_t over_budget = 0;       // pods evicted beyond what disruption budgets allow
+  std::int64_t priority = kNoVictim;  // of the highest victim
   std::int64_t gangs = 0;
   std::int64_t pods = 0;
-  std::vector<std::int64_t> started;  // negated start times, ascending order: the youngest victims are the cheapest
+  // Negated start times, summed: of as many victims, those that started last have the least to lose.
+  std::int64_t age = 0;
   friend auto operator<=>(const EvictionCost&, const EvictionCost&) = default;
 };
 

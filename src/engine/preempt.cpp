@@ -1,0 +1,319 @@
+#include "engine/preempt.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "engine/budget.h"
+#include "engine/freed_slots.h"
+#include "engine/gang_plan.h"
+#include "engine/victim_cost.h"
+#include "engine/victim_search.h"
+
+namespace gantree {
+
+namespace {
+
+// Steps are hosts changed in trials, and sets looked at.
+constexpr std::int64_t kSteps = std::int64_t{1024} * 1024;
+// What placing the gang counts for: in large clusters it takes longer.
+constexpr std::int64_t kPlacementSteps = 256;
+constexpr std::int64_t kPlacementStepsPerHost = 1;
+constexpr std::size_t kAllForQuota = 32;  // candidates up to which any may be evicted for quota alone
+
+bool has_joint_minima(const Group& group) {
+  return group.min_pods || group.min_groups || std::any_of(group.groups.begin(), group.groups.end(), has_joint_minima);
+}
+
+void ask_for_minima(Group& group) {
+  for (PodSet& pod_set : group.pod_sets) {
+    pod_set.count = pod_set.min_count;
+  }
+  for (Group& nested : group.groups) {
+    ask_for_minima(nested);
+  }
+}
+
+// No one is evicted for more pods than the gang needs to start.
+Gang least_of(Gang gang) {
+  if (!has_joint_minima(gang.root)) {
+    ask_for_minima(gang.root);
+  }
+  return gang;
+}
+
+// The level of which one domain must hold the whole gang, or -1.
+int common_level(const GangPlan& plan) {
+  const bool one_tree = std::all_of(plan.parts.begin(), plan.parts.end(),
+                                    [&](const Part& part) { return part.topology == plan.parts.front().topology; });
+  int level = -1;
+  for (const PlanNode* node = &plan.root; one_tree; node = &node->children.front()) {
+    level = std::max(level, node->required);
+    if (node->children.size() != 1) {
+      break;
+    }
+  }
+  return level;
+}
+
+class Preemption {
+ public:
+  Preemption(Engine& engine, const PreemptionRequest& request)
+      : engine_(engine),
+        request_(request),
+        least_(least_of(request.gang)),
+        victims_(request.candidates, request.budgets),
+        everyone_(victims_.size()) {
+    std::iota(everyone_.begin(), everyone_.end(), std::size_t{0});
+  }
+
+  PreemptionAnswer run();
+
+ private:
+  PreemptionAnswer none() {
+    answer_.verdict = PreemptionVerdict::kNone;
+    answer_.exact = true;
+    return std::move(answer_);
+  }
+  PreemptionAnswer for_quota();
+  PreemptionAnswer for_room();
+  PreemptionAnswer finish(VictimSearch& search, bool exact);
+  void read_plan();
+  [[nodiscard]] std::vector<VictimPool> pools();
+  [[nodiscard]] std::vector<std::size_t> for_quota_alone();
+  [[nodiscard]] VictimChecks checks();
+  [[nodiscard]] bool all_would_do();
+  bool places();
+  Outcome place_without(const Gang& gang, const std::vector<std::size_t>& positions);
+
+  Engine& engine_;
+  const PreemptionRequest& request_;
+  const Gang least_;
+  Victims victims_;
+  std::vector<std::size_t> everyone_;
+  bool quota_ = false;  // quota alone keeps the gang from starting
+  GangPlan plan_;
+  std::vector<FreedSlots> parts_;
+  int level_ = -1;           // of the domains looked at
+  bool must_place_ = false;  // room for each part by itself is no proof
+  bool all_pools_ = true;    // every candidate that can matter is in the pools
+  bool gave_up_ = false;
+  Budget steps_{kSteps};
+  std::int64_t placement_steps_ = kPlacementSteps;
+  std::map<std::vector<std::size_t>, bool> placed_;
+  PreemptionAnswer answer_;
+};
+
+Outcome Preemption::place_without(const Gang& gang, const std::vector<std::size_t>& positions) {
+  for (const std::size_t position : positions) {
+    engine_.evict(*request_.candidates[position]);
+  }
+  Outcome outcome = engine_.place(gang);
+  for (std::size_t i = positions.size(); i-- > 0;) {
+    engine_.restore(*request_.candidates[positions[i]]);
+  }
+  return outcome;
+}
+
+// Whether the gang fits without the victims chosen now.
+bool Preemption::places() {
+  const auto [it, fresh] = placed_.try_emplace(victims_.positions(), false);
+  if (!fresh) {
+    return it->second;
+  }
+  steps_.spend(placement_steps_);
+  const Outcome outcome = place_without(least_, it->first);
+  it->second = outcome.placement.has_value();
+  gave_up_ = gave_up_ || (!it->second && outcome.refusal == Refusal::kSearchLimit);
+  return it->second;
+}
+
+VictimChecks Preemption::checks() {
+  VictimChecks checks;
+  if (quota_) {
+    checks.admits = [this] { return request_.admits(victims_.positions()); };
+  }
+  if (must_place_) {
+    checks.places = [this] { return places(); };
+  }
+  return checks;
+}
+
+PreemptionAnswer Preemption::run() {
+  if (request_.admits) {
+    quota_ = !request_.admits({});
+    for (const std::size_t i : everyone_) {
+      victims_.add(i);
+    }
+    const bool hopeless = quota_ && !request_.admits(victims_.positions());
+    for (const std::size_t i : everyone_) {
+      victims_.remove(i);
+    }
+    if (hopeless) {
+      return none();
+    }
+  }
+  Outcome now = engine_.place(least_);
+  if (now.placement) {
+    return for_quota();
+  }
+  if (now.refusal == Refusal::kTooLarge || everyone_.empty()) {
+    const bool proven = now.refusal != Refusal::kSearchLimit;
+    answer_.verdict = proven ? PreemptionVerdict::kNone : PreemptionVerdict::kGaveUp;
+    answer_.exact = proven;
+    return std::move(answer_);
+  }
+  gave_up_ = now.refusal == Refusal::kSearchLimit;
+  return for_room();
+}
+
+// The gang fits as things are: nothing but quota is to be freed.
+PreemptionAnswer Preemption::for_quota() {
+  std::vector<FreedSlots> nothing;
+  VictimSearch search(victims_, nothing, checks(), steps_);
+  const VictimPool all{kWholeTree, everyone_};
+  const VictimPool one{kWholeTree, {}};
+  (void)search.estimate(quota_ ? all : one);
+  return finish(search, search.exhaust(quota_ ? all : one));
+}
+
+void Preemption::read_plan() {
+  must_place_ = true;
+  if (!has_joint_minima(least_.root)) {
+    std::vector<int> counts;
+    for (const PodSet* set : pod_sets(least_.root)) {
+      counts.push_back(set->count);
+    }
+    plan_ = make_plan(least_, counts);
+    level_ = common_level(plan_);
+    for (const PartNeed& need : needs_of(plan_)) {
+      parts_.emplace_back(engine_, least_.exclusive_kind, victims_, need);
+    }
+    must_place_ = parts_.size() > 1;
+  }
+  const auto hosts = static_cast<std::int64_t>(engine_.inventory().size());
+  placement_steps_ = kPlacementSteps + kPlacementStepsPerHost * hosts;
+}
+
+// Few enough that each domain can take them in: all candidates, or some that suffice.
+std::vector<std::size_t> Preemption::for_quota_alone() {
+  if (!quota_ || everyone_.size() <= kAllForQuota) {
+    return quota_ ? everyone_ : std::vector<std::size_t>{};
+  }
+  all_pools_ = false;
+  std::vector<FreedSlots> nothing;
+  VictimSearch search(victims_, nothing, {.admits = checks().admits, .places = {}}, steps_);
+  (void)search.estimate({kWholeTree, everyone_});
+  return search.best()->members;
+}
+
+std::vector<VictimPool> Preemption::pools() {
+  if (parts_.empty()) {
+    return {{kWholeTree, everyone_}};
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> helped;
+  for (const FreedSlots& part : parts_) {
+    const auto more = part.helped(level_);
+    helped.insert(helped.end(), more.begin(), more.end());
+  }
+  std::sort(helped.begin(), helped.end());
+  helped.erase(std::unique(helped.begin(), helped.end()), helped.end());
+  const std::vector<std::size_t> extra = for_quota_alone();
+  const std::uint32_t domains = level_ < 0 ? 1 : parts_.front().tree().size(level_);
+  std::vector<VictimPool> found;
+  std::size_t next = 0;
+  for (std::uint32_t d = 0; d < domains; ++d) {
+    VictimPool pool{level_ < 0 ? kWholeTree : Domain{level_, d}, extra};
+    for (; next < helped.size() && helped[next].first == d; ++next) {
+      pool.members.push_back(helped[next].second);
+    }
+    std::sort(pool.members.begin(), pool.members.end());
+    pool.members.erase(std::unique(pool.members.begin(), pool.members.end()), pool.members.end());
+    found.push_back(std::move(pool));
+  }
+  return found;
+}
+
+// Whether the gang could be placed if every candidate were gone.
+bool Preemption::all_would_do() {
+  for (const std::size_t i : everyone_) {
+    victims_.add(i);
+  }
+  const bool would = places();
+  for (const std::size_t i : everyone_) {
+    victims_.remove(i);
+  }
+  return would;
+}
+
+PreemptionAnswer Preemption::for_room() {
+  read_plan();
+  const std::vector<VictimPool> domains = pools();
+  answer_.domains = static_cast<int>(domains.size());
+  VictimSearch search(victims_, parts_, checks(), steps_);
+  std::vector<std::pair<EvictionCost, const VictimPool*>> hopeful;
+  for (const VictimPool& pool : domains) {
+    if (const auto cost = search.estimate(pool)) {
+      hopeful.emplace_back(*cost, &pool);
+    }
+  }
+  if (hopeful.empty()) {
+    return none();
+  }
+  std::stable_sort(hopeful.begin(), hopeful.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  bool exact = all_pools_;
+  if (must_place_) {
+    gave_up_ = false;
+    if (!all_would_do()) {
+      answer_.verdict = gave_up_ ? PreemptionVerdict::kGaveUp : PreemptionVerdict::kNone;
+      answer_.exact = !gave_up_;
+      return std::move(answer_);
+    }
+    for (const auto& [cost, pool] : hopeful) {
+      if (steps_.can_spend(kSteps / 2)) {
+        search.sketch(*pool);
+      }
+    }
+    if (!search.best()) {
+      search.sketch({kWholeTree, everyone_});
+    }
+  }
+  for (const auto& [cost, pool] : hopeful) {
+    exact = search.best() && search.exhaust(*pool) && exact;
+  }
+  return finish(search, exact && !gave_up_);
+}
+
+PreemptionAnswer Preemption::finish(VictimSearch& search, bool exact) {
+  answer_.verdict = PreemptionVerdict::kGaveUp;
+  if (!search.best()) {
+    return std::move(answer_);
+  }
+  if (!exact) {
+    search.tidy();
+  }
+  const VictimSearch::Best& best = *search.best();
+  for (const std::size_t i : best.members) {
+    victims_.add(i);
+  }
+  answer_.victims = victims_.positions();
+  answer_.cost = victims_.cost();
+  answer_.outcome = place_without(request_.gang, answer_.victims);
+  if (!answer_.outcome.placement) {
+    answer_.victims.clear();
+    answer_.cost = {};
+    return std::move(answer_);
+  }
+  answer_.verdict = PreemptionVerdict::kFound;
+  answer_.exact = exact;
+  return std::move(answer_);
+}
+
+}  // namespace
+
+PreemptionAnswer find_victims(Engine& engine, const PreemptionRequest& request) {
+  return Preemption(engine, request).run();
+}
+
+}  // namespace gantree
