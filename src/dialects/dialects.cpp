@@ -9,6 +9,7 @@
 
 #include "dialects/claims.h"
 #include "dialects/core/core.h"
+#include "dialects/koordinator/koordinator.h"
 #include "dialects/kueue/kueue.h"
 #include "dialects/running.h"
 #include "dialects/workloads/workloads_dialect.h"
@@ -160,6 +161,7 @@ std::vector<std::unique_ptr<Dialect>> all_dialects() {
   dialects.push_back(std::make_unique<CoreDialect>());
   dialects.push_back(std::make_unique<WorkloadsDialect>());
   dialects.push_back(std::make_unique<kueue::KueueDialect>());
+  dialects.push_back(std::make_unique<koordinator::KoordinatorDialect>());
   return dialects;
 }
 

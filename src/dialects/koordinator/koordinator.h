@@ -1,0 +1,35 @@
+// The Koordinator family: PodGroups and ClusterNetworkTopology in; pods, and workloads whose templates
+// join a gang, out as submissions: one a GangGroup.
+#pragma once
+
+#include <optional>
+
+#include "dialects/dialects.h"
+#include "dialects/koordinator/names.h"
+#include "dialects/koordinator/roll.h"
+#include "dialects/koordinator/submit.h"
+
+namespace gantree::koordinator {
+
+class KoordinatorDialect final : public Dialect {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kFamily; }
+  [[nodiscard]] std::span<const ApiKind> kinds() const override;
+  [[nodiscard]] Result<> read(const NamedObject& named, Intake& intake) override;
+  [[nodiscard]] Result<> connect(Intake& intake) override;
+  [[nodiscard]] Claim claim(const Workload& workload, const Intake& intake) const override;
+  [[nodiscard]] std::optional<GangKey> gang_of(const PodRecord& pod, const Intake& intake) const override;
+  void describe(const Workload* workload, std::span<const PodRecord* const> pods, Intake& intake,
+                RunningGang& gang) override;
+  [[nodiscard]] Result<> submit(Intake& intake) override;
+
+ private:
+  void note_pod_marks(Intake& intake) const;
+
+  Roll roll_;
+  Unused unused_;
+  std::optional<NetworkTopology> network_;
+  std::optional<UsedTopology> topology_;
+};
+
+}  // namespace gantree::koordinator

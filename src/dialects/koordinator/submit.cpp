@@ -1,0 +1,333 @@
+#include "dialects/koordinator/submit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "dialects/core/priority.h"
+#include "dialects/gangs.h"
+#include "dialects/koordinator/names.h"
+
+namespace gantree::koordinator {
+
+namespace {
+
+constexpr std::int64_t kMostPods = std::numeric_limits<int>::max();
+
+Rejection rejected(std::string message) {
+  return {.reason = Reason::kInvalidRequest, .message = std::move(message), .waits = false};
+}
+
+// The constraint of all pods of a gang. Where those are one set, it is that of the set itself.
+void constrain(Gang& gang, TopologyId topology, const Constraint& constraint) {
+  gang.topology = topology;
+  Group& root = gang.root;
+  if (root.groups.empty() && root.pod_sets.size() == 1) {
+    root.pod_sets.front().constraint = constraint;
+    root.constraint.packing = constraint.packing;
+    return;
+  }
+  root.constraint = constraint;
+  for (PodSet& set : root.pod_sets) {
+    set.constraint.packing = constraint.packing;
+  }
+  for (Group& group : root.groups) {
+    group.constraint.packing = constraint.packing;
+    for (PodSet& set : group.pod_sets) {
+      set.constraint.packing = constraint.packing;
+    }
+  }
+}
+
+void for_each_set(Gang& gang, const auto& change) {
+  for (PodSet& set : gang.root.pod_sets) {
+    change(set);
+  }
+  for (Group& group : gang.root.groups) {
+    for (PodSet& set : group.pod_sets) {
+      change(set);
+    }
+  }
+}
+
+std::string unique_name(std::set<std::string>& taken, const std::string& wanted) {
+  std::string name = wanted;
+  for (int number = 2; !taken.insert(name).second; ++number) {
+    name = fmt::format("{}-{}", wanted, number);
+  }
+  return name;
+}
+
+}  // namespace
+
+void Submitter::submit(const Rosters& rosters) {
+  for (const Bundle& bundle : roll_.bundles()) {
+    submit_bundle(bundle, rosters);
+  }
+  for (const Workload& workload : intake_.workloads) {
+    const auto roster = rosters.alone.find(&workload);
+    if (roster != rosters.alone.end() && (roster->second.pending() > 0 || roster->second.objection)) {
+      submit_alone(workload, roster->second);
+    }
+  }
+  std::vector<std::string>& notes = intake_.reading.notes;
+  if (no_topology_ > 0) {
+    notes.push_back(fmt::format("{} gang{} to gather in layers, but no {} \"{}\" is in the input: that does not count",
+                                no_topology_, no_topology_ == 1 ? " prefers" : "s prefer", kTopologyKind,
+                                kTopologyName));
+  }
+  if (!ignored_.empty()) {
+    std::sort(ignored_.begin(), ignored_.end());
+    ignored_.erase(std::unique(ignored_.begin(), ignored_.end()), ignored_.end());
+    notes.push_back(fmt::format("PreferGather of layers that {} \"{}\" does not have is passed over: {}", kTopologyKind,
+                                kTopologyName, fmt::join(ignored_, ", ")));
+  }
+  if (unresolved_priorities_ > 0) {
+    notes.push_back(fmt::format("{} gang{} a PriorityClass, but none is in the input: it does not count",
+                                unresolved_priorities_, unresolved_priorities_ == 1 ? " names" : "s name"));
+  }
+}
+
+void Submitter::submit_bundle(const Bundle& bundle, const Rosters& rosters) {
+  static const Roster kNobody;
+  std::vector<Part> parts;
+  std::int64_t pending = 0;
+  bool over = true;
+  std::set<std::string> names;
+  const GatherSpec* gather = nullptr;
+  for (const GangId& id : bundle.gangs) {
+    const auto roster = rosters.gangs.find(id);
+    Part& part = parts.emplace_back();
+    part.rules = roll_.rules(id);
+    part.roster = roster == rosters.gangs.end() ? &kNobody : &roster->second;
+    const std::string name = id.substr(id.find('/') + 1);
+    part.name = names.contains(name) ? id : name;
+    names.insert(part.name);
+    pending += part.roster->pending();
+    over = over && (part.roster->bound > 0 || (part.rules != nullptr && part.rules->over));
+    if (gather == nullptr && part.rules != nullptr && part.rules->gather.present()) {
+      gather = &part.rules->gather;
+    }
+  }
+  if (pending == 0 && over) {
+    return;  // all of it runs or has ended
+  }
+  Submission submission;
+  submission.key = bundle.key;
+  submission.dialect = kFamily;
+  const auto object = [&](const Part& part) { return part.roster->objection; };
+  const auto objecting = std::find_if(parts.begin(), parts.end(), object);
+  settle_needs(parts);
+  const Gang gang = gang_of(bundle.key, parts);
+  for (const PodSet* set : pod_sets(gang.root)) {
+    submission.pod_sets.emplace_back(set->name, set->count);
+  }
+  submission.created_seconds = gang.created_seconds;
+  const auto priority = priority_of(parts);
+  submission.priority = priority.value_or(0);
+  if (bundle.objection || objecting != parts.end()) {
+    submission.rejection = rejected(bundle.objection ? *bundle.objection : *objecting->roster->objection);
+  } else if (!priority) {
+    submission.rejection = rejected(priority.error().message);
+  } else if (pending > kMostPods) {
+    submission.rejection = rejected(fmt::format("{} pods are asked for, more than {}", pending, kMostPods));
+  } else if (auto lacks = incomplete(bundle, parts)) {
+    submission.rejection = {.reason = Reason::kGangIncomplete, .message = std::move(*lacks), .waits = true};
+  } else if (pending == 0) {
+    return;
+  } else {
+    Gang prioritised = gang;
+    prioritised.priority = *priority;
+    add_ways(submission, prioritised, gather, parts);
+  }
+  intake_.reading.queue.push_back(std::move(submission));
+}
+
+std::optional<std::string> Submitter::incomplete(const Bundle& bundle, const std::vector<Part>& parts) {
+  std::vector<std::string> lacks;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
+    if (part.rules == nullptr) {
+      lacks.push_back(
+          fmt::format("PodGroup \"{}\" is not in the input, and no pod says how large that gang is", bundle.gangs[i]));
+      continue;
+    }
+    const std::int64_t pending = part.roster->pending();
+    const std::string_view min_name = part.rules->by_pod_group ? "minMember" : "min-available";
+    if (pending + part.roster->bound < part.rules->min) {
+      lacks.push_back(fmt::format("{} has {} of the {} pods that it needs ({})", part.rules->title(),
+                                  pending + part.roster->bound, part.rules->min, min_name));
+    } else if (pending < part.need) {
+      lacks.push_back(
+          fmt::format("{} has {} pods that wait and {} that run, but needs {} that start together ({} "
+                      "only-waiting)",
+                      part.rules->title(), pending, part.roster->bound, part.need, kMatchPolicy));
+    }
+  }
+  return lacks.empty() ? std::nullopt : std::optional(fmt::format("{}", fmt::join(lacks, "; ")));
+}
+
+// What is bound already counts as the match policy says.
+void Submitter::settle_needs(std::vector<Part>& parts) {
+  const bool started = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.roster->bound > 0; });
+  for (Part& part : parts) {
+    if (part.rules == nullptr) {
+      continue;
+    }
+    switch (part.rules->policy) {
+      case MatchPolicy::kOnlyWaiting:
+        part.need = part.roster->pending() > 0 || part.roster->bound == 0 ? part.rules->min : 0;
+        break;
+      case MatchPolicy::kWaitingAndRunning:
+        part.need = std::max(0, part.rules->min - part.roster->bound);
+        break;
+      case MatchPolicy::kOnceSatisfied:
+        part.need = started ? 0 : part.rules->min;
+        break;
+    }
+  }
+}
+
+Gang Submitter::gang_of(const GangKey& key, const std::vector<Part>& parts) const {
+  Gang gang;
+  gang.key = key;
+  gang.dialect = kFamily;
+  std::set<std::string> names;
+  for (const Part& part : parts) {
+    const std::int64_t created =
+        part.rules != nullptr && part.rules->by_pod_group ? part.rules->created_seconds : part.roster->created_seconds;
+    if (created != 0 && (gang.created_seconds == 0 || created < gang.created_seconds)) {
+      gang.created_seconds = created;
+    }
+    if (part.roster->asking.empty()) {
+      continue;
+    }
+    Group& group = parts.size() > 1 ? gang.root.groups.emplace_back() : gang.root;
+    group.name = part.name;
+    for (const MemberSet& members : part.roster->asking) {
+      PodSet& set = group.pod_sets.emplace_back();
+      set.name = unique_name(
+          names, part.roster->asking.size() == 1 ? part.name : fmt::format("{}/{}", part.name, members.label));
+      set.shape = members.shape;
+      set.count = members.count;
+      set.min_count = members.count;
+      set.pods = members.pods;
+    }
+    if (group.pod_sets.size() == 1) {
+      group.pod_sets.front().min_count = std::clamp(part.need, 1, group.pod_sets.front().count);
+    }
+  }
+  return gang;
+}
+
+Result<std::int64_t> Submitter::priority_of(const std::vector<Part>& parts) {
+  std::optional<std::int64_t> highest;
+  int unresolved = 0;
+  for (const Part& part : parts) {
+    for (const MemberSet& set : part.roster->asking) {
+      const auto priority = gang_priority(set.file, {set.spec}, intake_.core, unresolved);
+      if (!priority) {
+        return priority;
+      }
+      highest = std::max(*priority, highest.value_or(*priority));
+    }
+  }
+  unresolved_priorities_ += unresolved > 0 ? 1 : 0;
+  return highest.value_or(0);
+}
+
+void Submitter::submit_alone(const Workload& workload, const Roster& roster) {
+  Part part{.rules = nullptr, .roster = &roster, .name = "main", .need = 0};
+  Submission submission;
+  submission.key = workload.key;
+  submission.dialect = kFamily;
+  Gang gang = gang_of(workload.key, {part});
+  for (const PodSet* set : pod_sets(gang.root)) {
+    submission.pod_sets.emplace_back(set->name, set->count);
+  }
+  submission.created_seconds = gang.created_seconds;
+  const auto priority = priority_of({part});
+  submission.priority = priority.value_or(0);
+  if (roster.objection || !priority) {
+    submission.rejection = rejected(roster.objection ? *roster.objection : priority.error().message);
+  } else {
+    gang.priority = *priority;
+    add_open(submission, gang);
+  }
+  intake_.reading.queue.push_back(std::move(submission));
+}
+
+void Submitter::add_open(Submission& submission, const Gang& gang) {
+  for (const TopologyId topology : open_topologies(intake_)) {
+    Gang way = gang;
+    constrain(way, topology, {});
+    add_alternative(submission, std::move(way));
+  }
+}
+
+void Submitter::add_ways(Submission& submission, const Gang& gang, const GatherSpec* gather,
+                         const std::vector<Part>& parts) {
+  if (gather == nullptr || gather->rules.empty()) {
+    add_open(submission, gang);
+    return;
+  }
+  if (!topology_) {
+    const auto insists = [](const GatherRule& rule) { return rule.must || rule.multiple > 1; };
+    if (std::any_of(gather->rules.begin(), gather->rules.end(), insists)) {
+      submission.rejection = rejected(fmt::format("{}: {}: there is no {} \"{}\" in the input to tell the layers",
+                                                  json::to_string({gather->file, gather->at.line()}), kTopologySpec,
+                                                  kTopologyKind, kTopologyName));
+      return;
+    }
+    ++no_topology_;
+    add_open(submission, gang);
+    return;
+  }
+  Engine& engine = intake_.cluster.engine();
+  const auto constraint = resolve(*gather, topology_->network, engine.topology(topology_->id), ignored_);
+  if (!constraint) {
+    submission.rejection = rejected(constraint.error().message);
+    return;
+  }
+  add_confined(submission, gang, *constraint, parts);
+  if (!constraint->required && constraint->slices.empty() &&
+      leaves_nodes_out(engine.topology(topology_->id), intake_.cluster.inventory())) {
+    Gang way = gang;
+    constrain(way, hosts_only(engine), {});
+    add_alternative(submission, std::move(way));
+  }
+}
+
+// Members that run hold the others to their domain: to that of a required layer in any case, to that
+// of preferred layers where there is room, the finest first.
+void Submitter::add_confined(Submission& submission, const Gang& gang, const Constraint& constraint,
+                             const std::vector<Part>& parts) {
+  Engine& engine = intake_.cluster.engine();
+  const Topology& topology = engine.topology(topology_->id);
+  Interner& strings = intake_.cluster.inventory().strings();
+  std::vector<NodeId> nodes;
+  for (const Part& part : parts) {
+    nodes.insert(nodes.end(), part.roster->nodes.begin(), part.roster->nodes.end());
+  }
+  const int required = constraint.required.value_or(-1);
+  const auto confined_to = [&](int level) {
+    Gang way = gang;
+    constrain(way, topology_->id, constraint);
+    if (const auto path =
+            level < 0 || nodes.empty() ? std::nullopt : common_domain(engine, topology_->id, level, nodes)) {
+      for_each_set(way, [&](PodSet& set) { confine(set.shape, topology, *path, strings); });
+    }
+    return way;
+  };
+  for (int level = constraint.preferred.value_or(-1); level > required && !nodes.empty(); --level) {
+    if (common_domain(engine, topology_->id, level, nodes)) {
+      add_alternative(submission, confined_to(level));
+    }
+  }
+  add_alternative(submission, confined_to(required));
+}
+
+}  // namespace gantree::koordinator
