@@ -55,7 +55,7 @@ void tell_about(const Reading& reading, bool verbose) {
     ignored.push_back(fmt::format("{} {}", count, kind));
   }
   const std::string passed_over = ignored.empty() ? "" : fmt::format("; passed over: {}", fmt::join(ignored, ", "));
-  tell(fmt::format("{}{}", reading.queue.empty() ? "no Job or JobSet asks for a place" : "planning", passed_over));
+  tell(fmt::format("{}{}", reading.queue.empty() ? "nothing asks for a place" : "planning", passed_over));
 }
 
 int plan(const PlanOptions& options) {

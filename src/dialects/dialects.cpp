@@ -11,6 +11,7 @@
 #include "dialects/core/core.h"
 #include "dialects/koordinator/koordinator.h"
 #include "dialects/kueue/kueue.h"
+#include "dialects/lws/lws.h"
 #include "dialects/running.h"
 #include "dialects/workloads/workloads_dialect.h"
 #include "model/topology.h"
@@ -162,6 +163,7 @@ std::vector<std::unique_ptr<Dialect>> all_dialects() {
   dialects.push_back(std::make_unique<WorkloadsDialect>());
   dialects.push_back(std::make_unique<kueue::KueueDialect>());
   dialects.push_back(std::make_unique<koordinator::KoordinatorDialect>());
+  dialects.push_back(std::make_unique<lws::LwsDialect>());
   return dialects;
 }
 

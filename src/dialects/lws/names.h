@@ -1,0 +1,30 @@
+// The labels, annotations and fields of LeaderWorkerSet, and those of JobSet that mean the same.
+#pragma once
+
+#include <string_view>
+
+namespace gantree::lws {
+
+inline constexpr std::string_view kFamily = "lws";
+inline constexpr std::string_view kKind = "LeaderWorkerSet";
+
+// On a LeaderWorkerSet.
+inline constexpr std::string_view kExclusive = "leaderworkerset.sigs.k8s.io/exclusive-topology";
+inline constexpr std::string_view kSubGroupExclusive = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology";
+
+// On its pods.
+inline constexpr std::string_view kName = "leaderworkerset.sigs.k8s.io/name";
+inline constexpr std::string_view kGroupIndex = "leaderworkerset.sigs.k8s.io/group-index";
+inline constexpr std::string_view kWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
+
+// On a JobSet or the template of a replicatedJob, and on the pods that come of it.
+inline constexpr std::string_view kJobSetExclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+inline constexpr std::string_view kJobSetNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector";
+inline constexpr std::string_view kNamespacedJob = "alpha.jobset.sigs.k8s.io/namespaced-job";
+inline constexpr std::string_view kNoSchedule = "alpha.jobset.sigs.k8s.io/no-schedule";
+inline constexpr std::string_view kJobName = "batch.kubernetes.io/job-name";
+
+// More groups or child Jobs than this are refused: no cluster has so many domains.
+inline constexpr int kMaxGroups = 100'000;
+
+}  // namespace gantree::lws
