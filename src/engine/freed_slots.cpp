@@ -15,25 +15,7 @@ std::size_t at(int level) {
   return static_cast<std::size_t>(level + 1);
 }
 
-void collect_needs(const GangPlan& plan, const PlanNode& node, PartNeed above, std::vector<PartNeed>& out) {
-  above.required = std::max(above.required, node.required);
-  above.exclusive = std::max(above.exclusive, node.exclusive);
-  if (node.leaf()) {
-    above.part = &plan.parts[node.part];
-    out.push_back(above);
-  }
-  for (const PlanNode& child : node.children) {
-    collect_needs(plan, child, above, out);
-  }
-}
-
 }  // namespace
-
-std::vector<PartNeed> needs_of(const GangPlan& plan) {
-  std::vector<PartNeed> found;
-  collect_needs(plan, plan.root, {}, found);
-  return found;
-}
 
 FreedSlots::FreedSlots(Engine& engine, const std::string& exclusive_kind, const Victims& victims, const PartNeed& need)
     : need_(need), tree_(&engine.tree(need.part->topology)) {

@@ -10,18 +10,10 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "engine/gang_plan.h"
+#include "engine/part_need.h"
 #include "engine/victim_cost.h"
 
 namespace gantree {
-
-// What one part of the gang needs, the constraints above it included.
-struct PartNeed {
-  const Part* part = nullptr;
-  int required = -1;
-  int exclusive = -1;
-};
-[[nodiscard]] std::vector<PartNeed> needs_of(const GangPlan& plan);
 
 // How much the candidates of a pool can help, each by itself.
 struct Gains {

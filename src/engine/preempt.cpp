@@ -8,6 +8,7 @@
 #include "engine/budget.h"
 #include "engine/freed_slots.h"
 #include "engine/gang_plan.h"
+#include "engine/part_need.h"
 #include "engine/victim_cost.h"
 #include "engine/victim_search.h"
 
@@ -16,11 +17,13 @@ namespace gantree {
 namespace {
 
 // Steps are hosts changed in trials, and sets looked at.
-constexpr std::int64_t kSteps = std::int64_t{1024} * 1024;
-// What placing the gang counts for: in large clusters it takes longer.
+constexpr std::int64_t kSteps = std::int64_t{512} * 1024;
+// What placing the gang counts for: large ones in large clusters take longer.
 constexpr std::int64_t kPlacementSteps = 256;
-constexpr std::int64_t kPlacementStepsPerHost = 1;
-constexpr std::size_t kAllForQuota = 32;  // candidates up to which any may be evicted for quota alone
+constexpr std::int64_t kPlacementStepsPerHost = 4;
+constexpr std::int64_t kPlacementStepsPerPod = 64;
+constexpr std::int64_t kAdmissionSteps = 8;  // what asking for quota counts for, beside the victims named
+constexpr std::size_t kAllForQuota = 32;     // candidates up to which any may be evicted for quota alone
 
 bool has_joint_minima(const Group& group) {
   return group.min_pods || group.min_groups || std::any_of(group.groups.begin(), group.groups.end(), has_joint_minima);
@@ -41,20 +44,6 @@ Gang least_of(Gang gang) {
     ask_for_minima(gang.root);
   }
   return gang;
-}
-
-// The level of which one domain must hold the whole gang, or -1.
-int common_level(const GangPlan& plan) {
-  const bool one_tree = std::all_of(plan.parts.begin(), plan.parts.end(),
-                                    [&](const Part& part) { return part.topology == plan.parts.front().topology; });
-  int level = -1;
-  for (const PlanNode* node = &plan.root; one_tree; node = &node->children.front()) {
-    level = std::max(level, node->required);
-    if (node->children.size() != 1) {
-      break;
-    }
-  }
-  return level;
 }
 
 class Preemption {
@@ -94,6 +83,7 @@ class Preemption {
   std::vector<std::size_t> everyone_;
   bool quota_ = false;  // quota alone keeps the gang from starting
   GangPlan plan_;
+  std::optional<JointNeed> together_;
   std::vector<FreedSlots> parts_;
   int level_ = -1;           // of the domains looked at
   bool must_place_ = false;  // room for each part by itself is no proof
@@ -132,7 +122,10 @@ bool Preemption::places() {
 VictimChecks Preemption::checks() {
   VictimChecks checks;
   if (quota_) {
-    checks.admits = [this] { return request_.admits(victims_.positions()); };
+    checks.admits = [this] {
+      steps_.spend(kAdmissionSteps + static_cast<std::int64_t>(victims_.all_chosen().size()));
+      return request_.admits(victims_.positions());
+    };
   }
   if (must_place_) {
     checks.places = [this] { return places(); };
@@ -191,9 +184,17 @@ void Preemption::read_plan() {
       parts_.emplace_back(engine_, least_.exclusive_kind, victims_, need);
     }
     must_place_ = parts_.size() > 1;
+    together_ = must_place_ ? joint_need(plan_, engine_.inventory()) : std::nullopt;
+    if (together_) {
+      parts_.emplace_back(engine_, least_.exclusive_kind, victims_, together_->need(level_));
+    }
+  }
+  std::int64_t pods = 0;
+  for (const PodSet* set : pod_sets(least_.root)) {
+    pods += set->count;
   }
   const auto hosts = static_cast<std::int64_t>(engine_.inventory().size());
-  placement_steps_ = kPlacementSteps + kPlacementStepsPerHost * hosts;
+  placement_steps_ = kPlacementSteps + kPlacementStepsPerHost * hosts + kPlacementStepsPerPod * pods;
 }
 
 // Few enough that each domain can take them in: all candidates, or some that suffice.
@@ -264,18 +265,18 @@ PreemptionAnswer Preemption::for_room() {
   std::stable_sort(hopeful.begin(), hopeful.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   bool exact = all_pools_;
   if (must_place_) {
-    gave_up_ = false;
-    if (!all_would_do()) {
-      answer_.verdict = gave_up_ ? PreemptionVerdict::kGaveUp : PreemptionVerdict::kNone;
-      answer_.exact = !gave_up_;
-      return std::move(answer_);
-    }
     for (const auto& [cost, pool] : hopeful) {
       if (steps_.can_spend(kSteps / 2)) {
         search.sketch(*pool);
       }
     }
     if (!search.best()) {
+      gave_up_ = false;
+      if (!all_would_do()) {
+        answer_.verdict = gave_up_ ? PreemptionVerdict::kGaveUp : PreemptionVerdict::kNone;
+        answer_.exact = !gave_up_;
+        return std::move(answer_);
+      }
       search.sketch({kWholeTree, everyone_});
     }
   }

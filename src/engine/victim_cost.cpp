@@ -45,6 +45,8 @@ void Victims::add(std::size_t i) {
   Member& member = members_[i];
   GANTREE_CHECK(!member.chosen);
   member.chosen = true;
+  member.at = chosen_.size();
+  chosen_.push_back(i);
   for (const auto& [budget, pods] : member.gang->budgets) {
     std::int64_t& evicted = evicted_[budget.index()];
     over_budget_ -= excess(budget, evicted);
@@ -53,7 +55,6 @@ void Victims::add(std::size_t i) {
   }
   ++at_rank_[member.rank];
   ranks_used_ = std::max(ranks_used_, member.rank + 1);
-  ++gangs_;
   pods_ += member.pods;
   age_ += age(i);
 }
@@ -62,6 +63,9 @@ void Victims::remove(std::size_t i) {
   Member& member = members_[i];
   GANTREE_CHECK(member.chosen);
   member.chosen = false;
+  members_[chosen_.back()].at = member.at;
+  chosen_[member.at] = chosen_.back();
+  chosen_.pop_back();
   for (const auto& [budget, pods] : member.gang->budgets) {
     std::int64_t& evicted = evicted_[budget.index()];
     over_budget_ -= excess(budget, evicted);
@@ -72,7 +76,6 @@ void Victims::remove(std::size_t i) {
   while (ranks_used_ > 0 && at_rank_[ranks_used_ - 1] == 0) {
     --ranks_used_;
   }
-  --gangs_;
   pods_ -= member.pods;
   age_ -= age(i);
 }
@@ -80,7 +83,7 @@ void Victims::remove(std::size_t i) {
 EvictionCost Victims::cost() const {
   return {.over_budget = over_budget_,
           .priority = ranks_used_ == 0 ? kNoVictim : priorities_[ranks_used_ - 1],
-          .gangs = gangs_,
+          .gangs = static_cast<std::int64_t>(chosen_.size()),
           .pods = pods_,
           .age = age_};
 }
@@ -96,10 +99,8 @@ std::int64_t Victims::relief(std::size_t i) const {
 
 std::vector<std::size_t> Victims::positions() const {
   std::vector<std::size_t> found;
-  for (const Member& member : members_) {
-    if (member.chosen) {
-      found.push_back(member.position);
-    }
+  for (const std::size_t i : chosen_) {
+    found.push_back(members_[i].position);
   }
   std::sort(found.begin(), found.end());
   return found;

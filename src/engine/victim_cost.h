@@ -31,6 +31,7 @@ class Victims {
   void add(std::size_t i);
   void remove(std::size_t i);
   [[nodiscard]] bool chosen(std::size_t i) const { return members_[i].chosen; }
+  [[nodiscard]] const std::vector<std::size_t>& all_chosen() const { return chosen_; }  // in no order
   [[nodiscard]] EvictionCost cost() const;
   [[nodiscard]] std::int64_t over_budget() const { return over_budget_; }
   // By how much fewer pods the budgets are overrun without a chosen one.
@@ -46,18 +47,19 @@ class Victims {
     std::int64_t pods = 0;
     std::int64_t excess_alone = 0;
     bool chosen = false;
+    std::size_t at = 0;  // its place among the chosen
   };
 
   [[nodiscard]] std::int64_t excess(BudgetId budget, std::int64_t evicted) const;
 
   std::vector<Member> members_;
+  std::vector<std::size_t> chosen_;
   std::vector<std::int64_t> allowed_;     // by budget
   std::vector<std::int64_t> evicted_;     // by budget
   std::vector<std::int64_t> priorities_;  // by rank, ascending
   std::vector<std::int64_t> at_rank_;     // chosen ones by rank
   std::size_t ranks_used_ = 0;            // no chosen one has this rank or a higher one
   std::int64_t over_budget_ = 0;
-  std::int64_t gangs_ = 0;
   std::int64_t pods_ = 0;
   std::int64_t age_ = 0;
 };

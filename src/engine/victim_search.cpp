@@ -49,12 +49,8 @@ void VictimSearch::record() {
   if (best_ && best_->cost <= cost) {
     return;
   }
-  best_ = {cost, {}, domain_};
-  for (std::size_t i = 0; i < victims_.size(); ++i) {
-    if (victims_.chosen(i)) {
-      best_->members.push_back(i);
-    }
-  }
+  best_ = {cost, victims_.all_chosen(), domain_};
+  std::sort(best_->members.begin(), best_->members.end());
 }
 
 // The members with what they can add to the part that lacks most.
@@ -92,23 +88,30 @@ std::vector<VictimSearch::Member> VictimSearch::weigh(const VictimPool& pool) {
 }
 
 // Tries to do without the members, one after the other, and as many at a time as has worked lately.
-void VictimSearch::spare_dearest(std::vector<std::size_t> dearest_first, bool really) {
+// For budgets: only those that overrun one, as long as one is overrun.
+void VictimSearch::spare_dearest(const std::vector<std::size_t>& dearest_first, bool for_budgets, bool really) {
   std::size_t stride = 1;
+  std::vector<std::size_t> spared;
   for (std::size_t at = 0; at < dearest_first.size();) {
-    const std::size_t now = std::min(stride, dearest_first.size() - at);
-    for (std::size_t i = at; i < at + now; ++i) {
-      spare(dearest_first[i]);
+    spared.clear();
+    std::size_t next = at;
+    for (; next < dearest_first.size() && spared.size() < stride; ++next) {
+      const std::size_t member = dearest_first[next];
+      if (victims_.chosen(member) && (!for_budgets || victims_.relief(member) > 0)) {
+        spare(member);
+        spared.push_back(member);
+      }
     }
-    if (suits(really)) {
-      at += now;
+    if (spared.empty() || suits(really)) {
+      at = next;
       stride *= 2;
       continue;
     }
-    for (std::size_t i = at; i < at + now; ++i) {
-      choose(dearest_first[i]);
+    for (const std::size_t member : spared) {
+      choose(member);
     }
-    at += now == 1 ? 1 : 0;
-    stride = std::max<std::size_t>(1, now / 2);
+    at = spared.size() == 1 ? next : at;
+    stride = std::max<std::size_t>(1, spared.size() / 2);
   }
 }
 
@@ -120,7 +123,9 @@ bool VictimSearch::reduce(const VictimPool& pool, bool really) {
   additive_ = false;
   std::sort(members.begin(), members.end(), [&](const Member& a, const Member& b) {
     const auto key = [&](const Member& m) {
-      return std::tuple(victims_.excess_alone(m.index), victims_.priority(m.index), -m.most, victims_.pods(m.index),
+      // For quota alone the largest gangs are the likeliest to be few.
+      const std::int64_t pods = parts_.empty() ? -victims_.pods(m.index) : victims_.pods(m.index);
+      return std::tuple(victims_.excess_alone(m.index), victims_.priority(m.index), -m.most, pods,
                         victims_.age(m.index), m.index);
     };
     return key(a) > key(b);
@@ -133,20 +138,10 @@ bool VictimSearch::reduce(const VictimPool& pool, bool really) {
   if (!suits(really)) {
     return false;
   }
-  // Those that overrun a budget together first.
-  for (const std::size_t member : dearest_first) {
-    if (victims_.over_budget() == 0) {
-      break;
-    }
-    if (victims_.relief(member) > 0) {
-      spare(member);
-      if (!suits(really)) {
-        choose(member);
-      }
-    }
+  if (victims_.over_budget() > 0) {
+    spare_dearest(dearest_first, true, really);
   }
-  std::erase_if(dearest_first, [&](std::size_t member) { return !victims_.chosen(member); });
-  spare_dearest(std::move(dearest_first), really);
+  spare_dearest(dearest_first, false, really);
   return true;
 }
 

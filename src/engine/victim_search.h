@@ -75,7 +75,7 @@ class VictimSearch {
   [[nodiscard]] bool suits(bool really) const;
   std::vector<Member> weigh(const VictimPool& pool);
   bool reduce(const VictimPool& pool, bool really);
-  void spare_dearest(std::vector<std::size_t> dearest_first, bool really);
+  void spare_dearest(const std::vector<std::size_t>& dearest_first, bool for_budgets, bool really);
   void release(const VictimPool& pool);
   void record();
 

@@ -1,0 +1,37 @@
+// What the parts of a gang need of a domain, each by itself and all together.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/gang_plan.h"
+#include "engine/inventory.h"
+
+namespace gantree {
+
+// What one part needs, the constraints above it included.
+struct PartNeed {
+  const Part* part = nullptr;
+  int required = -1;
+  int exclusive = -1;
+};
+[[nodiscard]] std::vector<PartNeed> needs_of(const GangPlan& plan);
+
+// The level of which one domain must hold the whole gang, or -1.
+[[nodiscard]] int common_level(const GangPlan& plan);
+
+// One resource, cut into pieces as fine as the parts allow: where these do not fit, the gang cannot.
+struct JointNeed {
+  PodShape piece;
+  int count = 0;
+  TopologyId topology;
+  Part part = {};  // filled in by need()
+
+  // Valid as long as this is, and stays where it is.
+  [[nodiscard]] PartNeed need(int level);
+};
+// What all parts together need of the resource that they ask the largest share of. None where parts
+// differ in their topology, or in where they may run.
+[[nodiscard]] std::optional<JointNeed> joint_need(const GangPlan& plan, const Inventory& inventory);
+
+}  // namespace gantree
