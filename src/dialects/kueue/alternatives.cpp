@@ -55,6 +55,7 @@ PodSet pod_set_of(const PodSetRequest& set, const Choice& choice) {
   pod_set.shape = shape_on(set, choice);
   pod_set.count = set.count;
   pod_set.min_count = set.min_count;
+  pod_set.pods = set.pods;
   pod_set.constraint = choice.constraint;
   return pod_set;
 }

@@ -22,6 +22,7 @@ struct PodSetRequest {
   int min_count = 1;
   PodShape shape;
   TopologyRequest topology;
+  std::vector<std::string> pods;  // names in rank order, where the pods exist already
 };
 
 struct JobRequest {
@@ -31,7 +32,8 @@ struct JobRequest {
   json::Value priority_class;  // of workloads; absent where not given
   std::int64_t created_seconds = 0;
   std::vector<PodSetRequest> pod_sets;
-  std::optional<std::string> objection;  // why it can be rejected at once
+  std::optional<std::string> objection;   // why it can be rejected at once
+  std::optional<std::string> incomplete;  // what is still missing of it
 };
 
 // Fails where a pod template is malformed; what is well-formed but wrong is the request's objection.

@@ -7,6 +7,7 @@
 
 #include "dialects/kueue/alternatives.h"
 #include "dialects/kueue/job_request.h"
+#include "dialects/kueue/members.h"
 #include "dialects/kueue/names.h"
 #include "dialects/kueue/submit.h"
 
@@ -70,6 +71,14 @@ Claim KueueDialect::claim(const Workload& workload, const Intake&) const {
   return batch ? Claim::kDefault : Claim::kNone;
 }
 
+std::optional<GangKey> KueueDialect::gang_of(const PodRecord& pod, const Intake&) const {
+  const json::Value group = pod_group_of(pod.labels());
+  if (!group || pod.owner.present()) {
+    return std::nullopt;
+  }
+  return GangKey{.ns = std::string(pod.ns), .name = std::string(group.text()), .kind = "Pod"};
+}
+
 void KueueDialect::describe(const Workload* workload, std::span<const PodRecord* const>, Intake& intake,
                             RunningGang& gang) {
   if (workload == nullptr) {
@@ -89,15 +98,12 @@ void KueueDialect::describe(const Workload* workload, std::span<const PodRecord*
 
 Result<> KueueDialect::submit(Intake& intake) {
   Unresolved unresolved;
-  for (const Workload& workload : intake.workloads) {
-    if (workload.dialect != kFamily || workload.running || workload.bound_pods > 0) {
-      continue;
-    }
-    const auto request = read_request(workload, intake.cluster.inventory());
-    if (!request) {
-      return tl::unexpected(request.error());
-    }
-    intake.reading.queue.push_back(submission_of(*request, setup_, intake, unresolved));
+  const auto requests = requests_of(intake, intake.cluster.inventory());
+  if (!requests) {
+    return tl::unexpected(requests.error());
+  }
+  for (const JobRequest& request : *requests) {
+    intake.reading.queue.push_back(submission_of(request, setup_, intake, unresolved));
   }
   for (std::string& note : unresolved.notes()) {
     intake.reading.notes.push_back(std::move(note));

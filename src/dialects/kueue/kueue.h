@@ -19,6 +19,7 @@ class KueueDialect final : public Dialect {
   [[nodiscard]] Result<> read(const NamedObject& named, Intake& intake) override;
   [[nodiscard]] Result<> connect(Intake& intake) override;
   [[nodiscard]] Claim claim(const Workload& workload, const Intake& intake) const override;
+  [[nodiscard]] std::optional<GangKey> gang_of(const PodRecord& pod, const Intake& intake) const override;
   void describe(const Workload* workload, std::span<const PodRecord* const> pods, Intake& intake,
                 RunningGang& gang) override;
   [[nodiscard]] Result<> submit(Intake& intake) override;

@@ -14,6 +14,11 @@ inline constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";     
 inline constexpr std::string_view kPriorityClass = "kueue.x-k8s.io/priority-class";  // label
 inline constexpr std::string_view kMinParallelism = "kueue.x-k8s.io/job-min-parallelism";
 
+// On plain pods that start together.
+inline constexpr std::string_view kPodGroup = "kueue.x-k8s.io/pod-group-name";              // label
+inline constexpr std::string_view kPodGroupTotal = "kueue.x-k8s.io/pod-group-total-count";  // annotation
+inline constexpr std::string_view kPodGroupIndex = "kueue.x-k8s.io/pod-group-pod-index";    // label
+
 // On a pod template.
 inline constexpr std::string_view kRequired = "kueue.x-k8s.io/podset-required-topology";
 inline constexpr std::string_view kPreferred = "kueue.x-k8s.io/podset-preferred-topology";

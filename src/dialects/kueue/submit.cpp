@@ -164,6 +164,8 @@ Submission submission_of(const JobRequest& workload, const Setup& setup, Intake&
     submission.rejection = rejected(*workload.objection);
   } else if (!priority) {
     submission.rejection = rejected(priority.error().message);
+  } else if (workload.incomplete) {
+    submission.rejection = {.reason = Reason::kGangIncomplete, .message = *workload.incomplete, .waits = true};
   } else {
     find_alternatives(workload, setup, intake, unresolved, submission);
   }

@@ -1,0 +1,153 @@
+#include "dialects/kueue/members.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "dialects/kueue/names.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+// More are not planned one by one.
+constexpr int kMostMembers = 100'000;
+
+std::optional<int> number_in(json::Value value) {
+  int number = 0;
+  const std::string_view text = value ? value.text() : std::string_view{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return !text.empty() && error == std::errc{} && end == text.data() + text.size() && number >= 0
+             ? std::optional(number)
+             : std::nullopt;
+}
+
+// The replicas of a workload whose replicas are admitted one by one.
+std::vector<Workload> split(const Workload& workload) {
+  const bool by_replica = workload.key.kind == "LeaderWorkerSet";
+  const bool by_pod = workload.key.kind == "Deployment" || workload.key.kind == "ReplicaSet";
+  if ((!by_replica && !by_pod) || workload.templates.empty()) {
+    return {workload};
+  }
+  const PodTemplate& first = workload.templates.front();
+  const int members = by_pod ? first.each : first.replicas;
+  if (members > kMostMembers) {
+    Workload refused = workload;
+    refused.objection = fmt::format("{}: spec.replicas is {}; at most {} are planned",
+                                    json::to_string(workload.place()), members, kMostMembers);
+    return {refused};
+  }
+  std::vector<Workload> parts;
+  for (int member = 0; member < members; ++member) {
+    Workload& part = parts.emplace_back(workload);
+    part.key.name = fmt::format("{}-{}", workload.key.name, member);
+    for (PodTemplate& pods : part.templates) {
+      pods.replicas = 1;
+      pods.each = by_pod ? 1 : pods.each;
+    }
+  }
+  return parts;
+}
+
+// Plain pods that start together.
+struct PodGroup {
+  std::size_t at = 0;  // its place among the requests
+  std::vector<std::pair<int, const Workload*>> pods;
+};
+
+bool same_request(const PodSetRequest& a, const PodSetRequest& b) {
+  const auto text = [](json::Value value) { return value ? value.text() : std::string_view{}; };
+  return a.shape == b.shape && text(a.topology.required) == text(b.topology.required) &&
+         text(a.topology.preferred) == text(b.topology.preferred) && a.topology.slices == b.topology.slices &&
+         a.topology.group_name == b.topology.group_name &&
+         a.topology.unconstrained.present() == b.topology.unconstrained.present();
+}
+
+// Pods of one shape are one pod set, in the order of their indices.
+Result<JobRequest> merge(PodGroup group, std::string_view name, Inventory& inventory) {
+  std::stable_sort(group.pods.begin(), group.pods.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  JobRequest merged;
+  for (const auto& [index, pod] : group.pods) {
+    auto request = read_request(*pod, inventory);
+    if (!request) {
+      return tl::unexpected(request.error());
+    }
+    PodSetRequest& own = request->pod_sets.front();
+    own.pods = {pod->key.name};
+    if (merged.pod_sets.empty()) {
+      merged = std::move(*request);
+      continue;
+    }
+    merged.objection = merged.objection ? merged.objection : request->objection;
+    const auto same = std::find_if(merged.pod_sets.begin(), merged.pod_sets.end(),
+                                   [&](const PodSetRequest& set) { return same_request(set, own); });
+    if (same != merged.pod_sets.end()) {
+      ++same->count;
+      ++same->min_count;
+      same->pods.push_back(pod->key.name);
+    } else {
+      own.name = fmt::format("main-{}", merged.pod_sets.size());
+      merged.pod_sets.push_back(std::move(own));
+    }
+  }
+  const Workload& first = *group.pods.front().second;
+  merged.key = {.ns = first.key.ns, .name = std::string(name), .kind = "Pod"};
+  const json::Value total = text_at(first.annotations, kPodGroupTotal);
+  const auto wanted = number_in(total);
+  if (!wanted || *wanted < 1) {
+    const std::string where = json::to_string({first.object.file, total ? total.line() : first.object.value.line()});
+    merged.objection = merged.objection ? merged.objection
+                                        : fmt::format("{}: {} must be the number of pods of group \"{}\"", where,
+                                                      kPodGroupTotal, name);
+  } else if (static_cast<std::size_t>(*wanted) > group.pods.size()) {
+    merged.incomplete = fmt::format("{} of {} pods of group \"{}\" are there", group.pods.size(), *wanted, name);
+  }
+  return merged;
+}
+
+}  // namespace
+
+json::Value pod_group_of(json::Value labels) {
+  return text_at(labels, kPodGroup);
+}
+
+Result<std::vector<JobRequest>> requests_of(const Intake& intake, Inventory& inventory) {
+  std::vector<JobRequest> requests;
+  std::map<std::pair<std::string, std::string>, PodGroup> groups;  // by namespace and name
+  for (const Workload& workload : intake.workloads) {
+    if (workload.dialect != kFamily || workload.running || workload.bound_pods > 0) {
+      continue;
+    }
+    if (const json::Value name = pod_group_of(workload.labels); name && workload.key.kind == "Pod") {
+      const auto [group, added] = groups.try_emplace({workload.key.ns, std::string(name.text())});
+      if (added) {
+        group->second.at = requests.size();
+        requests.emplace_back();
+      }
+      group->second.pods.emplace_back(number_in(text_at(workload.labels, kPodGroupIndex)).value_or(0), &workload);
+      continue;
+    }
+    for (const Workload& part : split(workload)) {
+      auto request = read_request(part, inventory);
+      if (!request) {
+        return tl::unexpected(request.error());
+      }
+      requests.push_back(std::move(*request));
+    }
+  }
+  for (auto& [key, group] : groups) {
+    const std::size_t at = group.at;
+    auto request = merge(std::move(group), key.second, inventory);
+    if (!request) {
+      return tl::unexpected(request.error());
+    }
+    requests[at] = std::move(*request);
+  }
+  return requests;
+}
+
+}  // namespace gantree::kueue

@@ -1,0 +1,20 @@
+// From workloads to the units that this family admits: a LeaderWorkerSet replica by replica, a
+// Deployment pod by pod, plain pods by the group that they name, all else as it is.
+#pragma once
+
+#include <vector>
+
+#include "base/error.h"
+#include "dialects/intake.h"
+#include "dialects/kueue/job_request.h"
+
+namespace gantree::kueue {
+
+// The requests of the workloads of this family that ask, in order of the workloads; a group of pods
+// stands where its first pod does. Fails where a pod template is malformed.
+[[nodiscard]] Result<std::vector<JobRequest>> requests_of(const Intake& intake, Inventory& inventory);
+
+// The group of plain pods to which a pod belongs; absent where it names none.
+[[nodiscard]] json::Value pod_group_of(json::Value labels);
+
+}  // namespace gantree::kueue
