@@ -10,6 +10,7 @@
 #include "dialects/claims.h"
 #include "dialects/core/core.h"
 #include "dialects/koordinator/koordinator.h"
+#include "dialects/kai/kai.h"
 #include "dialects/kueue/kueue.h"
 #include "dialects/lws/lws.h"
 #include "dialects/running.h"
@@ -164,6 +165,7 @@ std::vector<std::unique_ptr<Dialect>> all_dialects() {
   dialects.push_back(std::make_unique<kueue::KueueDialect>());
   dialects.push_back(std::make_unique<koordinator::KoordinatorDialect>());
   dialects.push_back(std::make_unique<lws::LwsDialect>());
+  dialects.push_back(std::make_unique<kai::KaiDialect>());
   return dialects;
 }
 

@@ -34,6 +34,16 @@ TopologyId hosts_only(Engine& engine) {
   return engine.add_topology({.name = kHostnameLabel, .levels = {kHostnameLabel}});
 }
 
+TopologyId shared_topology(Engine& engine, Topology topology) {
+  for (std::size_t t = 0; t < engine.topologies(); ++t) {
+    const Topology& other = engine.topology(make_id<TopologyTag>(t));
+    if (other.name == topology.name && other.levels == topology.levels) {
+      return make_id<TopologyTag>(t);
+    }
+  }
+  return engine.add_topology(std::move(topology));
+}
+
 TopologyId topology_with(Engine& engine, const std::vector<std::string>& labels) {
   for (std::size_t t = 0; t < engine.topologies(); ++t) {
     const Topology& topology = engine.topology(make_id<TopologyTag>(t));

@@ -35,6 +35,10 @@ class TopologyBook {
 // The topology in which every host is a domain, for those who have no other.
 [[nodiscard]] TopologyId hosts_only(Engine& engine);
 
+// The topology of that name and these levels, which another family may have defined already; new where there is
+// none. One tree then serves both. Requires a valid one.
+[[nodiscard]] TopologyId shared_topology(Engine& engine, Topology topology);
+
 // The first topology that has all these labels, in this order from coarse to fine; where there is
 // none, a new one of just these labels and the host. Requires label keys that differ.
 [[nodiscard]] TopologyId topology_with(Engine& engine, const std::vector<std::string>& labels);

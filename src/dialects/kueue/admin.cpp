@@ -190,11 +190,11 @@ Result<> read_topology(const NamedObject& named, Intake& intake, Setup& setup) {
   if (auto valid = validate(topology); !valid) {
     return invalid(fmt::format("{}: {}", json::to_string({object.file, spec.line()}), valid.error().message));
   }
-  if (intake.cluster.engine().find_topology(topology.name)) {
+  if (intake.levels && intake.cluster.engine().topology(*intake.levels).name == topology.name) {
     return invalid(fmt::format("{}: Topology \"{}\" has the name that --levels gives to its own topology",
                                json::to_string(object.place()), topology.name));
   }
-  const TopologyId id = intake.cluster.engine().add_topology(std::move(topology));
+  const TopologyId id = shared_topology(intake.cluster.engine(), std::move(topology));
   setup.topologies.emplace(named.name, id);
   intake.topologies.add({.family = std::string(kFamily), .name = std::string(named.name), .id = id, .aliases = {}});
   return {};

@@ -1,0 +1,100 @@
+// Jobs, sets of equal pods, and single pods.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dialects/kai/grouping.h"
+#include "dialects/kai/names.h"
+
+namespace gantree::kai {
+
+namespace {
+
+// Where pods must be close, they must also come together: a first pod that picks its domain alone would shut
+// the others out. Without such a wish each pod may start for itself, as in KAI.
+int usual_minimum(const LevelRequest& levels, const DraftSet& set) {
+  return levels.asks() || set.segments.size > 0 ? set.count : 1;
+}
+
+// The minimum from annotations, checked against the pods there are.
+std::optional<int> stated_minimum(Grouping& grouping, json::Value annotations, int pods) {
+  const auto min = grouping.count_at(annotations, kMinMember);
+  if (min && *min > pods) {
+    grouping.objection.raise(text_at(annotations, kMinMember),
+                             fmt::format("{} is {}, more than the {} pods there are", kMinMember, *min, pods));
+  }
+  return min;
+}
+
+bool plain_leaf(const LevelRequest& levels, int min, int pods) {
+  return !levels.preferred && min >= pods;
+}
+
+}  // namespace
+
+void group_plain(Grouping& grouping) {
+  const Workload& workload = grouping.workload;
+  const PodTemplate& pods = workload.templates.front();
+  DraftGroup& root = grouping.draft.root;
+  const std::string_view file = workload.object.file;
+  const bool alone = workload.key.kind == "Deployment";
+  // KAI looks at the Job that a CronJob makes.
+  const json::Value job = pods.job_metadata ? pods.job_metadata["annotations"] : json::Value();
+  root.levels =
+      job ? placement_request(file, job, workload.annotations) : placement_request(file, workload.annotations);
+  const int count = alone ? 1 : pods.count();
+  DraftSet& set = root.sets.emplace_back(grouping.set(pods, "main", count, 1));
+  auto min = alone ? std::nullopt : stated_minimum(grouping, workload.annotations, count);
+  if (!min && job) {
+    min = stated_minimum(grouping, job, count);
+  }
+  set.min = min.value_or(usual_minimum(root.levels, set));
+}
+
+// A group for each replicated job, in it one for each replica; where a replica asks for nothing that a slice of
+// its pods does not say as well, one set of pods stands for all.
+void group_job_set(Grouping& grouping) {
+  const Workload& workload = grouping.workload;
+  const std::string_view file = workload.object.file;
+  DraftGroup& root = grouping.draft.root;
+  root.levels = placement_request(file, workload.annotations);
+  for (const PodTemplate& pods : workload.templates) {
+    if (pods.count() == 0) {
+      continue;
+    }
+    const json::Value annotations = pods.job_metadata ? pods.job_metadata["annotations"] : json::Value();
+    const LevelRequest levels = placement_request(file, annotations);
+    const int min = stated_minimum(grouping, annotations, pods.each).value_or(pods.each);
+    DraftGroup& parent = root.groups.emplace_back();
+    parent.name = pods.role;
+    if (plain_leaf(levels, min, pods.each)) {
+      DraftSet& set = parent.sets.emplace_back(grouping.set(pods, pods.role, pods.count(), pods.count()));
+      if (levels.required && set.segments.size == 0) {
+        set.segments = {.size = pods.each, .levels = levels};
+      } else if (levels.required && pods.replicas == 1) {
+        set.levels = levels;
+      } else if (levels.required) {
+        grouping.objection.raise(levels.required, fmt::format("{} on replicated job \"{}\" excludes {} on its pods",
+                                                              kRequired, pods.role, kSegmentSize));
+      }
+      continue;
+    }
+    for (int replica = 0; replica < pods.replicas; ++replica) {
+      DraftSet& set =
+          parent.sets.emplace_back(grouping.set(pods, fmt::format("{}-{}", pods.role, replica), pods.each, min));
+      set.levels = levels;
+    }
+  }
+  const auto groups = static_cast<int>(root.groups.size());
+  if (const auto min = grouping.count_at(workload.annotations, kMinMember); min && *min < groups) {
+    root.min_groups = *min;
+    return;
+  }
+  // All groups start together, so that only their sets matter.
+  std::vector<DraftGroup> groups_of_sets = std::exchange(root.groups, {});
+  for (DraftGroup& group : groups_of_sets) {
+    std::move(group.sets.begin(), group.sets.end(), std::back_inserter(root.sets));
+  }
+}
+
+}  // namespace gantree::kai

@@ -1,0 +1,113 @@
+// The training jobs of Kubeflow, Ray clusters, and leaders with their workers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dialects/kai/grouping.h"
+#include "dialects/kai/names.h"
+
+namespace gantree::kai {
+
+namespace {
+
+const PodTemplate* role(const Workload& workload, std::string_view name) {
+  for (const PodTemplate& part : workload.templates) {
+    if (part.role == name) {
+      return &part;
+    }
+  }
+  return nullptr;
+}
+
+// Masters all, workers as many as the minimum of all leaves.
+void group_pytorch(Grouping& grouping) {
+  const Workload& workload = grouping.workload;
+  DraftGroup& root = grouping.draft.root;
+  const PodTemplate* master = role(workload, "master");
+  const PodTemplate* worker = role(workload, "worker");
+  const int masters = master == nullptr ? 0 : master->count();
+  auto min = grouping.spec_count({"runPolicy", "schedulingPolicy", "minAvailable"});
+  if (!min) {
+    min = grouping.spec_count({"elasticPolicy", "minReplicas"});
+  }
+  if (masters > 0) {
+    root.sets.push_back(grouping.set(*master, "master", masters, masters));
+  }
+  if (worker != nullptr && worker->count() > 0) {
+    DraftSet& set = root.sets.emplace_back(grouping.set(*worker, "worker", worker->count(), worker->count()));
+    set.min = min ? std::clamp(*min - masters, 0, set.count) : set.count;
+    if (const int size = set.segments.size; size > 0) {
+      // A segment starts whole.
+      set.min = std::min(set.count, (set.min + size - 1) / size * size);
+    }
+  }
+}
+
+// All roles alike: so many pods of all, or all.
+void group_flat(Grouping& grouping) {
+  DraftGroup& root = grouping.draft.root;
+  int pods = 0;
+  for (const PodTemplate& part : grouping.workload.templates) {
+    if (part.count() > 0) {
+      root.sets.push_back(grouping.set(part, part.role, part.count(), part.count()));
+      pods += part.count();
+    }
+  }
+  const auto min = grouping.spec_count({"runPolicy", "schedulingPolicy", "minAvailable"});
+  if (min && *min < pods) {
+    root.min_pods = *min;
+    for (DraftSet& set : root.sets) {
+      set.min = 0;
+    }
+  }
+}
+
+}  // namespace
+
+void group_training(Grouping& grouping) {
+  const Workload& workload = grouping.workload;
+  grouping.draft.root.levels = placement_request(workload.object.file, workload.annotations);
+  if (workload.key.kind == "PyTorchJob") {
+    group_pytorch(grouping);
+  } else {
+    group_flat(grouping);
+  }
+  if (const auto min = grouping.spec_count({"runPolicy", "schedulingPolicy", "minAvailable"});
+      min && *min > workload.pods()) {
+    grouping.objection.raise(workload.object.value["spec"]["runPolicy"],
+                             fmt::format("runPolicy.schedulingPolicy.minAvailable is {}, more than the {} pods there "
+                                         "are",
+                                         *min, workload.pods()));
+  }
+}
+
+void group_ray(Grouping& grouping) {
+  const Workload& workload = grouping.workload;
+  const std::string_view file = workload.object.file;
+  DraftGroup& root = grouping.draft.root;
+  root.levels = placement_request(file, workload.annotations);
+  for (const PodTemplate& part : workload.templates) {
+    if (part.count() == 0) {
+      continue;
+    }
+    DraftSet& set = root.sets.emplace_back(grouping.set(part, part.role, part.count(), part.count()));
+    set.levels = placement_request(file, part.annotations());
+    json::Reader read(file, "");
+    const std::int64_t least = read.integer(part.at, "minReplicas", 0, part.replicas).value_or(0);
+    if (least > 0) {
+      set.min = static_cast<int>(least) * part.each;
+    }
+  }
+}
+
+void group_leader_and_workers(Grouping& grouping) {
+  const Workload& workload = grouping.workload;
+  const std::string_view file = workload.object.file;
+  DraftGroup& root = grouping.draft.root;
+  root.levels = placement_request(file, workload.annotations);
+  for (const PodTemplate& part : workload.templates) {
+    root.sets.push_back(grouping.set(part, part.role, part.each, part.each));
+  }
+}
+
+}  // namespace gantree::kai

@@ -1,0 +1,161 @@
+#include "dialects/kai/grouper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "dialects/kai/grouping.h"
+#include "dialects/kai/names.h"
+
+namespace gantree::kai {
+
+namespace {
+
+// The first label of that name on the workload, then on its pods.
+json::Value label_of(const Workload& workload, std::string_view name) {
+  if (const json::Value own = text_at(workload.labels, name)) {
+    return own;
+  }
+  for (const PodTemplate& part : workload.templates) {
+    if (const json::Value label = text_at(part.labels(), name)) {
+      return label;
+    }
+  }
+  return {};
+}
+
+Draft finish(Grouping&& grouping) {
+  if (grouping.objection.first()) {
+    grouping.draft.rejection = {
+        .reason = Reason::kInvalidRequest, .message = *grouping.objection.first(), .waits = false};
+  }
+  return std::move(grouping.draft);
+}
+
+void group_by_kind(Grouping& grouping) {
+  const std::string_view kind = grouping.workload.key.kind;
+  if (kind == "JobSet" || kind == "TrainJob") {
+    group_job_set(grouping);
+  } else if (kind.starts_with("Ray")) {
+    group_ray(grouping);
+  } else if (kind == "LeaderWorkerSet") {
+    group_leader_and_workers(grouping);
+  } else if (grouping.workload.object.group == "kubeflow.org") {
+    group_training(grouping);
+  } else {
+    group_plain(grouping);
+  }
+}
+
+// How many gangs of the same kind the workload is.
+int parts_of(const Workload& workload) {
+  if (workload.templates.empty()) {
+    return 0;
+  }
+  if (workload.key.kind == "Deployment") {
+    return workload.pods();
+  }
+  return workload.key.kind == "LeaderWorkerSet" ? workload.templates.front().replicas : 1;
+}
+
+}  // namespace
+
+DraftSet Grouping::set(const PodTemplate& pods, std::string_view name, int count, int min) {
+  DraftSet set;
+  set.name = name;
+  set.pods = &pods;
+  set.count = count;
+  set.min = min;
+  if (const auto size = count_at(pods.annotations(), kSegmentSize)) {
+    set.segments.levels = segment_request(workload.object.file, pods.annotations(), workload.annotations);
+    set.segments.size = *size;
+    if (!set.segments.levels.asks()) {
+      objection.raise(text_at(pods.annotations(), kSegmentSize),
+                      fmt::format("{} needs {} or {} beside it", kSegmentSize, kSegmentRequired, kSegmentPreferred));
+    }
+  } else {
+    for (const std::string_view level : {kSegmentRequired, kSegmentPreferred}) {
+      if (const json::Value at = text_at(pods.annotations(), level)) {
+        objection.raise(at, fmt::format("{} needs {} beside it", level, kSegmentSize));
+      }
+    }
+  }
+  return set;
+}
+
+std::optional<int> Grouping::count_at(json::Value annotations, std::string_view key) {
+  const json::Value value = text_at(annotations, key);
+  if (!value) {
+    return std::nullopt;
+  }
+  int count = 0;
+  const std::string_view text = value.text();
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{} || end != text.data() + text.size() || count < 1) {
+    objection.raise(value, fmt::format("{} must be a whole number of at least 1, not \"{}\"", key, text));
+    return std::nullopt;
+  }
+  return count;
+}
+
+std::optional<int> Grouping::spec_count(std::initializer_list<std::string_view> path) {
+  json::Value at = workload.object.value["spec"];
+  for (const std::string_view key : path) {
+    at = at ? at[key] : at;
+  }
+  if (!at || at.kind() == json::Kind::kNull) {
+    return std::nullopt;
+  }
+  json::Reader read(workload.object.file, "");
+  const auto count = read.as_integer(at, *(path.end() - 1), 0, std::numeric_limits<int>::max());
+  if (!count) {
+    objection.raise(at, fmt::format("{} must be a whole number that is not negative", *(path.end() - 1)));
+    return std::nullopt;
+  }
+  return static_cast<int>(*count);
+}
+
+Draft draft_for(const Workload& workload) {
+  Draft draft;
+  draft.key = workload.key;
+  draft.file = workload.object.file;
+  draft.line = workload.object.value.line();
+  draft.created_seconds = workload.created_seconds;
+  draft.standing = standing_request(workload);
+  draft.placement = text_at(workload.annotations, kPlacement);
+  draft.queue = label_of(workload, kQueue);
+  if (!draft.queue) {
+    draft.queue = label_of(workload, kOldQueue);
+  }
+  if (const json::Value project = label_of(workload, kProject); project && !draft.queue) {
+    const json::Value pool = label_of(workload, kNodePool);
+    draft.project_queue = pool ? fmt::format("{}-{}", project.text(), pool.text()) : std::string(project.text());
+  }
+  return draft;
+}
+
+std::vector<Draft> group_workload(const Workload& workload) {
+  std::vector<Draft> drafts;
+  const int parts = parts_of(workload);
+  const bool divided = workload.key.kind == "Deployment" || workload.key.kind == "LeaderWorkerSet";
+  for (int part = 0; part < parts; ++part) {
+    Grouping grouping(workload);
+    grouping.draft = draft_for(workload);
+    if (divided) {
+      grouping.draft.key.name = fmt::format("{}-{}", workload.key.name, part);
+    }
+    group_by_kind(grouping);
+    drafts.push_back(finish(std::move(grouping)));
+    if (drafts.back().rejection && divided) {
+      // They are all alike: one rejection says it.
+      drafts.back().key = workload.key;
+      break;
+    }
+  }
+  return drafts;
+}
+
+}  // namespace gantree::kai

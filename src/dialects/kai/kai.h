@@ -1,0 +1,25 @@
+// The KAI family: Topology, Queue and PodGroup in; PodGroups, and workloads as KAI's pod grouper would group
+// them, out as submissions.
+#pragma once
+
+#include "dialects/dialects.h"
+#include "dialects/kai/names.h"
+#include "dialects/kai/remarks.h"
+
+namespace gantree::kai {
+
+class KaiDialect final : public Dialect {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kFamily; }
+  [[nodiscard]] std::span<const ApiKind> kinds() const override;
+  [[nodiscard]] Result<> read(const NamedObject& named, Intake& intake) override;
+  [[nodiscard]] Claim claim(const Workload& workload, const Intake& intake) const override;
+  void describe(const Workload* workload, std::span<const PodRecord* const> pods, Intake& intake,
+                RunningGang& gang) override;
+  [[nodiscard]] Result<> submit(Intake& intake) override;
+
+ private:
+  Remarks remarks_;
+};
+
+}  // namespace gantree::kai

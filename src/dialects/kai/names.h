@@ -1,0 +1,51 @@
+// The labels and annotations of the KAI family.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace gantree::kai {
+
+inline constexpr std::string_view kFamily = "kai";
+inline constexpr std::string_view kTopologyGroup = "kai.scheduler";
+inline constexpr std::string_view kSchedulingGroup = "scheduling.run.ai";
+inline constexpr std::string_view kPrefix = "kai.scheduler/";
+inline constexpr std::string_view kScheduler = "kai-scheduler";
+inline constexpr std::string_view kOurScheduler = "gantree";
+
+// Annotations on what makes the pods; on a JobSet's replicatedJob and on a Ray group also on the template.
+inline constexpr std::string_view kTopology = "kai.scheduler/topology";
+inline constexpr std::string_view kRequired = "kai.scheduler/topology-required-placement";
+inline constexpr std::string_view kPreferred = "kai.scheduler/topology-preferred-placement";
+inline constexpr std::string_view kMinMember = "kai.scheduler/batch-min-member";
+inline constexpr std::string_view kSkipPodGrouper = "kai.scheduler/skip-podgrouper";
+inline constexpr std::string_view kPlacement = "gantree.dev/placement";  // ours: pack, spread or balanced
+
+// Annotations on a pod template.
+inline constexpr std::string_view kSegmentSize = "kai.scheduler/segment-size";
+inline constexpr std::string_view kSegmentRequired = "kai.scheduler/segment-topology-required-placement";
+inline constexpr std::string_view kSegmentPreferred = "kai.scheduler/segment-topology-preferred-placement";
+inline constexpr std::string_view kPodGroupName = "pod-group-name";
+inline constexpr std::string_view kGpuFraction = "gpu-fraction";
+inline constexpr std::string_view kGpuMemory = "gpu-memory";
+
+// Annotations that have an effect there, but none here.
+inline constexpr std::string_view kPreemptionDelay = "kai.scheduler/preemption-delay";
+inline constexpr std::string_view kStalenessGracePeriod = "kai.scheduler/staleness-grace-period";
+
+// Labels.
+inline constexpr std::string_view kSubgroup = "kai.scheduler/subgroup-name";  // on pods
+inline constexpr std::string_view kQueue = "kai.scheduler/queue";
+inline constexpr std::string_view kOldQueue = "runai/queue";
+inline constexpr std::string_view kProject = "project";
+inline constexpr std::string_view kNodePool = "kai.scheduler/node-pool";
+inline constexpr std::string_view kPriorityClass = "priorityClassName";
+inline constexpr std::string_view kRayPriorityClass = "ray.io/priority-class-name";
+inline constexpr std::string_view kPreemptibility = "kai.scheduler/preemptibility";
+
+inline constexpr std::string_view kDefaultQueue = "default-queue";
+inline constexpr std::string_view kPreemptible = "preemptible";
+inline constexpr std::string_view kNonPreemptible = "non-preemptible";
+inline constexpr std::int64_t kNonPreemptibleFrom = 100;  // priorities, where nothing else is said
+
+}  // namespace gantree::kai
