@@ -9,8 +9,8 @@
 
 #include "dialects/claims.h"
 #include "dialects/core/core.h"
-#include "dialects/koordinator/koordinator.h"
 #include "dialects/kai/kai.h"
+#include "dialects/koordinator/koordinator.h"
 #include "dialects/kueue/kueue.h"
 #include "dialects/lws/lws.h"
 #include "dialects/running.h"
