@@ -19,6 +19,19 @@ RunningGang started(Engine& engine, const Gang& gang, const Placement& placement
   return running;
 }
 
+// Groups of a leader and its workers, each in one rack, all in one block.
+Gang nested_in_block(const BenchCluster& bench, int groups, int workers) {
+  Gang gang = bench_gang(bench, BenchAsk::kRequiredBlock, 1, 1);
+  gang.root.constraint = gang.root.pod_sets.front().constraint;
+  gang.root.pod_sets.clear();
+  for (int g = 0; g < groups; ++g) {
+    Group group = bench_group(bench, BenchAsk::kRequiredRack, workers).root;
+    group.name = fmt::format("group-{}", g);
+    gang.root.groups.push_back(std::move(group));
+  }
+  return gang;
+}
+
 }  // namespace
 
 BenchRunning bench_running(int nodes, std::uint64_t seed) {
@@ -80,6 +93,7 @@ std::vector<BenchPreemption> bench_preemptions(const BenchRunning& running) {
   add("anywhere/pods:64/gpus:8", bench_gang(bench, BenchAsk::kUnconstrained, 64, 8));
   add("group_in_rack/workers:127", bench_group(bench, BenchAsk::kRequiredRack, 127));
   add("group_in_block/workers:511", bench_group(bench, BenchAsk::kRequiredBlock, 511));
+  add("nested_in_block/groups:4/workers:63", nested_in_block(bench, 4, 63));
   add("hopeless_rack/pods:32/gpus:8", bench_gang(bench, BenchAsk::kRequiredRack, 32, 8));
   add("hopeless_block/pods:512/gpus:8", bench_gang(bench, BenchAsk::kRequiredBlock, 512, 8));
   add("hopeless_group/workers:254", bench_group(bench, BenchAsk::kRequiredRack, 254));

@@ -22,6 +22,33 @@ void collect_needs(const GangPlan& plan, const PlanNode& node, PartNeed above, s
   }
 }
 
+bool wants_to_be_alone(const Group& group) {
+  return group.constraint.exclusive ||
+         std::any_of(group.pod_sets.begin(), group.pod_sets.end(),
+                     [](const PodSet& set) { return set.constraint.exclusive.has_value(); }) ||
+         std::any_of(group.groups.begin(), group.groups.end(), wants_to_be_alone);
+}
+
+// Adds the pod sets of a group, and returns how many pods it cannot do without.
+std::int64_t collect_sure(const Group& group, TopologyId topology, bool sure, std::vector<Part>& out) {
+  const TopologyId own = group.constraint.topology.value_or(topology);
+  std::int64_t pods = 0;
+  for (const PodSet& set : group.pod_sets) {
+    pods += set.min_count;
+    out.push_back({.name = set.name,
+                   .shape = &set.shape,
+                   .count = sure ? set.min_count : 0,
+                   .slices = {},
+                   .topology = set.constraint.topology.value_or(own)});
+  }
+  pods = sure ? std::max<std::int64_t>(pods, group.min_pods.value_or(0)) : 0;
+  const bool all = group.min_groups.value_or(std::numeric_limits<int>::max()) >= static_cast<int>(group.groups.size());
+  for (const Group& nested : group.groups) {
+    pods += collect_sure(nested, own, sure && all, out);
+  }
+  return pods;
+}
+
 // In all, and the largest piece of which every part asks for whole numbers.
 struct Demand {
   std::int64_t sum = 0;
@@ -55,6 +82,37 @@ int common_level(const GangPlan& plan) {
     }
   }
   return level;
+}
+
+SureNeed sure_need(const Gang& gang) {
+  SureNeed found;
+  found.exclusive = wants_to_be_alone(gang.root);
+  const std::int64_t pods = collect_sure(gang.root, gang.topology, true, found.parts);
+  const Part first = found.parts.front();
+  const auto all = [&](auto is_so) { return std::all_of(found.parts.begin(), found.parts.end(), is_so); };
+  if (!all([&](const Part& part) { return part.topology == first.topology; })) {
+    return found;
+  }
+  for (const Group* group = &gang.root;; group = &group->groups.front()) {
+    const Constraint& constraint = group->constraint;
+    found.level = std::max({found.level, constraint.required.value_or(-1), constraint.exclusive.value_or(-1)});
+    if (!group->pod_sets.empty() || group->groups.size() != 1) {
+      break;
+    }
+  }
+  if (all([&](const Part& part) { return *part.shape == *first.shape; })) {
+    found.parts.resize(1);
+    found.parts.front().count = static_cast<int>(pods);
+  }
+  return found;
+}
+
+std::vector<PartNeed> SureNeed::needs() const {
+  std::vector<PartNeed> found;
+  for (const Part& part : parts) {
+    found.push_back({.part = &part, .required = level});
+  }
+  return found;
 }
 
 PartNeed JointNeed::need(int level) {

@@ -20,6 +20,18 @@ struct PartNeed {
 // The level of which one domain must hold the whole gang, or -1.
 [[nodiscard]] int common_level(const GangPlan& plan);
 
+// What is sure to be needed where the minima of groups leave open which pods start: of every pod set
+// as many as always start, maybe none; where all pods are alike, as many as the gang cannot do without.
+struct SureNeed {
+  std::vector<Part> parts;
+  int level = -1;          // of which one domain must hold the whole gang
+  bool exclusive = false;  // some want domains to themselves: more than room is needed
+
+  // Valid as long as this is, and stays where it is.
+  [[nodiscard]] std::vector<PartNeed> needs() const;
+};
+[[nodiscard]] SureNeed sure_need(const Gang& gang);
+
 // One resource, cut into pieces as fine as the parts allow: where these do not fit, the gang cannot.
 struct JointNeed {
   PodShape piece;

@@ -25,8 +25,24 @@ constexpr std::int64_t kPlacementStepsPerPod = 64;
 constexpr std::int64_t kAdmissionSteps = 8;  // what asking for quota counts for, beside the victims named
 constexpr std::size_t kAllForQuota = 32;     // candidates up to which any may be evicted for quota alone
 
-bool has_joint_minima(const Group& group) {
-  return group.min_pods || group.min_groups || std::any_of(group.groups.begin(), group.groups.end(), has_joint_minima);
+// Whether it depends on the placement which pods the gang starts with.
+bool leaves_open(const Group& group) {
+  return group.min_pods || group.min_groups || std::any_of(group.groups.begin(), group.groups.end(), leaves_open);
+}
+
+// A group's minimum over its only pod set is that pod set's.
+void settle_minima(Group& group) {
+  if (group.min_pods && group.pod_sets.size() == 1 && *group.min_pods <= group.pod_sets.front().count) {
+    PodSet& only = group.pod_sets.front();
+    only.min_count = std::max(only.min_count, *group.min_pods);
+    group.min_pods.reset();
+  }
+  if (group.min_groups && *group.min_groups >= static_cast<int>(group.groups.size())) {
+    group.min_groups.reset();
+  }
+  for (Group& nested : group.groups) {
+    settle_minima(nested);
+  }
 }
 
 void ask_for_minima(Group& group) {
@@ -40,10 +56,20 @@ void ask_for_minima(Group& group) {
 
 // No one is evicted for more pods than the gang needs to start.
 Gang least_of(Gang gang) {
-  if (!has_joint_minima(gang.root)) {
+  settle_minima(gang.root);
+  const std::vector<const PodSet*> sets = pod_sets(gang.root);
+  const bool any = std::any_of(sets.begin(), sets.end(), [](const PodSet* set) { return set->min_count > 0; });
+  if (any && !leaves_open(gang.root)) {
     ask_for_minima(gang.root);
   }
   return gang;
+}
+
+// Whether a gang made by least_of() has more pods than it needs.
+bool has_spare_pods(const Gang& gang) {
+  const std::vector<const PodSet*> sets = pod_sets(gang.root);
+  return leaves_open(gang.root) ||
+         std::any_of(sets.begin(), sets.end(), [](const PodSet* set) { return set->count > set->min_count; });
 }
 
 class Preemption {
@@ -83,6 +109,7 @@ class Preemption {
   std::vector<std::size_t> everyone_;
   bool quota_ = false;  // quota alone keeps the gang from starting
   GangPlan plan_;
+  SureNeed sure_;
   std::optional<JointNeed> together_;
   std::vector<FreedSlots> parts_;
   int level_ = -1;           // of the domains looked at
@@ -147,7 +174,7 @@ PreemptionAnswer Preemption::run() {
       return none();
     }
   }
-  Outcome now = engine_.place(least_);
+  const Outcome now = engine_.place(least_);
   if (now.placement) {
     return for_quota();
   }
@@ -172,22 +199,28 @@ PreemptionAnswer Preemption::for_quota() {
 }
 
 void Preemption::read_plan() {
-  must_place_ = true;
-  if (!has_joint_minima(least_.root)) {
+  std::vector<PartNeed> needs;
+  if (has_spare_pods(least_)) {
+    must_place_ = true;
+    sure_ = sure_need(least_);
+    level_ = sure_.level;
+    needs = sure_.needs();
+  } else {
     std::vector<int> counts;
     for (const PodSet* set : pod_sets(least_.root)) {
       counts.push_back(set->count);
     }
     plan_ = make_plan(least_, counts);
     level_ = common_level(plan_);
-    for (const PartNeed& need : needs_of(plan_)) {
-      parts_.emplace_back(engine_, least_.exclusive_kind, victims_, need);
-    }
-    must_place_ = parts_.size() > 1;
+    needs = needs_of(plan_);
+    must_place_ = needs.size() > 1;
     together_ = must_place_ ? joint_need(plan_, engine_.inventory()) : std::nullopt;
     if (together_) {
-      parts_.emplace_back(engine_, least_.exclusive_kind, victims_, together_->need(level_));
+      needs.push_back(together_->need(level_));
     }
+  }
+  for (const PartNeed& need : needs) {
+    parts_.emplace_back(engine_, least_.exclusive_kind, victims_, need);
   }
   std::int64_t pods = 0;
   for (const PodSet* set : pod_sets(least_.root)) {
@@ -210,7 +243,7 @@ std::vector<std::size_t> Preemption::for_quota_alone() {
 }
 
 std::vector<VictimPool> Preemption::pools() {
-  if (parts_.empty()) {
+  if (sure_.exclusive) {
     return {{kWholeTree, everyone_}};
   }
   std::vector<std::pair<std::uint32_t, std::uint32_t>> helped;
