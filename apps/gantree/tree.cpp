@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "dialects/dialects.h"
+#include "dialects/koordinator/topology_status.h"
 #include "input.h"
 #include "output.h"
 #include "terminal.h"
@@ -22,6 +23,7 @@ namespace {
 struct TreeOptions {
   std::vector<std::string> files;
   std::string output = "text";
+  std::string as;
   std::vector<std::string> levels;
   std::string topology;
   std::vector<std::string> request;
@@ -32,21 +34,37 @@ struct TreeOptions {
   std::shared_ptr<std::string> color;
 };
 
-Result<Cluster*> read_cluster(const TreeOptions& options, Cluster& cluster) {
-  const auto documents = read_inputs(options.files);
+Result<std::vector<json::Document>> read_cluster(const TreeOptions& options, Cluster& cluster) {
+  auto documents = read_inputs(options.files);
   if (!documents) {
-    return tl::unexpected(documents.error());
+    return documents;
   }
   Quota quota;
   const auto taken = take_in(*documents, options.levels, cluster, quota);
   if (!taken) {
     return tl::unexpected(taken.error());
   }
+  return documents;
+}
+
+void ensure_topology(Cluster& cluster) {
   if (cluster.engine().topologies() == 0) {
     tell("there is no Topology in the input and no --levels, so this is a topology of hosts only");
     cluster.engine().add_topology({"hosts", {kHostnameLabel}});
   }
-  return &cluster;
+}
+
+// As an API object, not as a report.
+Result<std::string> object_answer(const TreeOptions& options, const std::vector<json::Document>& documents,
+                                  Cluster& cluster) {
+  if (options.output == "text") {
+    return invalid(fmt::format("gantree: --as {} needs -o yaml or -o json", options.as));
+  }
+  const auto object = koordinator::cluster_network_topology(documents, cluster);
+  if (!object) {
+    return tl::unexpected(object.error());
+  }
+  return options.output == "json" ? object->to_json(true) + "\n" : object->to_yaml();
 }
 
 Result<std::vector<TopologyId>> chosen_topologies(const Engine& engine, const std::string& name) {
@@ -121,9 +139,14 @@ Result<std::optional<int>> listed_levels(const TreeOptions& options, const Topol
 
 Result<std::string> answer(const TreeOptions& options) {
   Cluster cluster;
-  if (auto read = read_cluster(options, cluster); !read) {
-    return tl::unexpected(read.error());
+  const auto documents = read_cluster(options, cluster);
+  if (!documents) {
+    return tl::unexpected(documents.error());
   }
+  if (!options.as.empty()) {
+    return object_answer(options, *documents, cluster);
+  }
+  ensure_topology(cluster);
   const auto topologies = chosen_topologies(cluster.engine(), options.topology);
   if (!topologies) {
     return tl::unexpected(topologies.error());
@@ -191,6 +214,9 @@ void add_tree(CLI::App& app, std::function<int()>& run) {
   command->add_option("-o,--output", options->output, "How to show the answer")
       ->check(CLI::IsMember({"text", "json", "yaml"}))
       ->type_name("FORMAT");
+  command->add_option("--as", options->as, "Print the domains as an API object of this kind, with -o yaml or json")
+      ->check(CLI::IsMember({"clusternetworktopology"}))
+      ->type_name("KIND");
   command->add_option("--topology", options->topology, "Only this Topology")->type_name("NAME");
   command
       ->add_option("--levels", options->levels,

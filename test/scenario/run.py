@@ -10,10 +10,14 @@ NAME.yaml holds manifests, and in its first comment why the answer must be what 
   message     fragments that the message of a gang must contain (optional)
   distance    tree edges between the two outermost hosts of the gang (optional, for topologies that end at the host)
 
+NAME.golden.txt, where there is one, is what another command must print, word for word. The first comment of NAME.yaml names that command in
+a line of its own, as in "# gantree tree -o yaml".
+
 Besides, for every gang: placed pods add up to the pod set's count, and consecutive ranks stay in one domain, level by level. --update
 rewrites the golden answers from the program's: only after a change of their form, and read the difference.
 """
 import argparse
+import difflib
 import json
 import pathlib
 import subprocess
@@ -82,6 +86,30 @@ def complaints(golden, answer):
         yield f"evictions: {answer['evictions']}"
 
 
+def named_command(scenario):
+    """The arguments that the scenario's comment names after "gantree"."""
+    for line in scenario.read_text().splitlines():
+        if line.startswith("# gantree "):
+            return line.split()[2:]
+    raise SystemExit(f"{scenario.name}: no comment line names a command")
+
+
+def run_command(binary, scenario, update):
+    """What is wrong with the output of the scenario's own command, where it has one."""
+    file = scenario.with_suffix(".golden.txt")
+    if not file.exists():
+        return []
+    done = subprocess.run([binary, *named_command(scenario), "-f", scenario], capture_output=True, text=True, timeout=60)
+    if done.returncode != 0:
+        return [f"exit {done.returncode}: {done.stderr.strip()}"]
+    if update:
+        file.write_text(done.stdout)
+    if done.stdout == file.read_text():
+        return []
+    difference = difflib.unified_diff(file.read_text().splitlines(), done.stdout.splitlines(), file.name, "printed", lineterm="")
+    return ["\n    ".join(difference)]
+
+
 def run(binary, scenario, update):
     done = subprocess.run([binary, "plan", "-f", scenario, "-o", "json"], capture_output=True, text=True, timeout=60)
     if done.returncode not in (0, 2):
@@ -110,7 +138,7 @@ def main():
     scenarios = [path for path in sorted(FOLDER.glob("*.yaml")) if not arguments.names or path.stem in arguments.names]
     failed = 0
     for scenario in scenarios:
-        bad = run(arguments.binary, scenario, arguments.update)
+        bad = run(arguments.binary, scenario, arguments.update) + run_command(arguments.binary, scenario, arguments.update)
         failed += bool(bad)
         for complaint in bad:
             print(f"{scenario.stem}: {complaint}")

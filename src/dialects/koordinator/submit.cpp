@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -31,11 +32,21 @@ void constrain(Gang& gang, TopologyId topology, const Constraint& constraint) {
     return;
   }
   root.constraint = constraint;
+  if (!constraint.slices.empty()) {
+    // Pieces are cut from all pods together, so there are no groups between.
+    for (Group& group : std::exchange(root.groups, {})) {
+      std::move(group.pod_sets.begin(), group.pod_sets.end(), std::back_inserter(root.pod_sets));
+    }
+  }
   for (PodSet& set : root.pod_sets) {
     set.constraint.packing = constraint.packing;
   }
   for (Group& group : root.groups) {
     group.constraint.packing = constraint.packing;
+    if (constraint.packing == Packing::kPack) {
+      // Among equally good places for all, the pods of one gang should be neighbours.
+      group.constraint.preferred = std::max(constraint.required.value_or(0), constraint.preferred.value_or(0));
+    }
     for (PodSet& set : group.pod_sets) {
       set.constraint.packing = constraint.packing;
     }

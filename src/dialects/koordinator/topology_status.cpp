@@ -1,0 +1,213 @@
+#include "dialects/koordinator/topology_status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+
+#include "dialects/koordinator/names.h"
+#include "dialects/koordinator/network_topology.h"
+#include "engine/domain_tree.h"
+
+namespace gantree::koordinator {
+
+namespace {
+
+// What is written as it was read. Numbers that are no integers stay text.
+json::Out copy_of(json::Value value) {
+  switch (value.kind()) {
+    case json::Kind::kNull:
+      return {};
+    case json::Kind::kBool:
+      return value.text() == "true";
+    case json::Kind::kNumber: {
+      const std::string_view text = value.text();
+      std::int64_t number = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+      return error == std::errc{} && end == text.data() + text.size() ? json::Out(number) : json::Out(text);
+    }
+    case json::Kind::kString:
+      return value.text();
+    case json::Kind::kArray: {
+      json::Out array = json::Out::array();
+      for (const json::NodeData& item : value.items()) {
+        array.push(copy_of(json::Value(&item)));
+      }
+      return array;
+    }
+    case json::Kind::kObject:
+      break;
+  }
+  json::Out object = json::Out::object();
+  for (const json::MemberData& member : value.members()) {
+    object.add(member.key, copy_of(json::Value(&member.value)));
+  }
+  return object;
+}
+
+// "cloud.provider.com/topology-rack" makes RackLayer.
+std::string layer_name(std::string_view label) {
+  std::string_view word = label.substr(label.rfind('/') + 1);
+  word.remove_prefix(word.find_last_of("-._") + 1);
+  std::string name(word);
+  if (name.front() >= 'a' && name.front() <= 'z') {
+    name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  }
+  return name + "Layer";
+}
+
+// A topology of another family in the words of this one.
+NetworkTopology translated(const Topology& topology) {
+  NetworkTopology network;
+  network.name = kTopologyName;
+  for (const std::string& label : topology.levels) {
+    if (label == kHostnameLabel) {
+      break;
+    }
+    std::string name = layer_name(label);
+    if (network.level(name)) {
+      name = label;
+    }
+    network.layers.push_back({.name = std::move(name), .keys = {label}});
+  }
+  return network;
+}
+
+json::Out spec_of(const NetworkTopology& network) {
+  if (network.spec) {
+    return copy_of(network.spec);
+  }
+  json::Out layers = json::Out::array();
+  std::string parent;
+  for (const Layer& layer : network.layers) {
+    json::Out entry = json::Out::object();
+    entry.add("labelKey", json::Out::Array{json::Out(layer.keys.front())});
+    if (!parent.empty()) {
+      entry.add("parentTopologyLayer", parent);
+    }
+    parent = layer.name;
+    layers.push(std::move(entry.add("topologyLayer", layer.name)));
+  }
+  json::Out nodes = json::Out::object();
+  if (!parent.empty()) {
+    nodes.add("parentTopologyLayer", parent);
+  }
+  layers.push(std::move(nodes.add("topologyLayer", kNodeLayer)));
+  json::Out spec = json::Out::object();
+  spec.add("networkTopologySpec", std::move(layers));
+  return spec;
+}
+
+class StatusWriter {
+ public:
+  StatusWriter(const NetworkTopology& network, const DomainTree& tree) : network_(network), tree_(tree) {}
+
+  json::Out write() {
+    add(kWholeTree);
+    return std::move(entries_);
+  }
+
+ private:
+  [[nodiscard]] int lowest() const { return static_cast<int>(network_.layers.size()) - 1; }
+
+  [[nodiscard]] std::string_view layer(int level) const {
+    if (level < 0) {
+      return kClusterLayer;
+    }
+    return level > lowest() ? kNodeLayer : std::string_view(network_.layers[static_cast<std::size_t>(level)].name);
+  }
+
+  [[nodiscard]] json::Out info(Domain domain) const {
+    json::Out out = json::Out::object();
+    out.add("topologyLayer", layer(domain.level));
+    out.add("topologyName", domain.level < 0 ? std::string_view() : std::string_view(tree_.name(domain)));
+    return out;
+  }
+
+  void add(Domain domain) {
+    json::Out entry = json::Out::object();
+    const Range hosts = tree_.hosts(domain);
+    const Range children = domain.level < lowest() ? tree_.children(domain) : Range{};
+    if (hosts.size() > 0) {
+      entry.add("childTopologyLayer", layer(domain.level + 1));
+    }
+    if (children.size() > 0) {
+      json::Out names = json::Out::array();
+      for (std::uint32_t child = children.begin; child < children.end; ++child) {
+        names.push(tree_.name({domain.level + 1, child}));
+      }
+      entry.add("childTopologyNames", std::move(names));
+    }
+    entry.add("nodeNum", hosts.size());
+    if (domain.level >= 0) {
+      entry.add("parentTopologyInfo",
+                info({domain.level - 1, tree_.ancestor(domain.level, domain.index, domain.level - 1)}));
+    }
+    entry.add("topologyInfo", info(domain));
+    entries_.push(std::move(entry));
+    for (std::uint32_t child = children.begin; child < children.end; ++child) {
+      add({domain.level + 1, child});
+    }
+  }
+
+  const NetworkTopology& network_;
+  const DomainTree& tree_;
+  json::Out entries_ = json::Out::array();
+};
+
+Result<std::optional<NetworkTopology>> find_in(const std::vector<json::Document>& documents) {
+  std::optional<NetworkTopology> found;
+  auto looked = for_each_object(documents, [&](const Object& object) -> Result<> {
+    const json::Value name = object.metadata()["name"];
+    if (object.kind != kTopologyKind || object.group != kSchedulingGroup || !name ||
+        name.kind() != json::Kind::kString || name.text() != kTopologyName) {
+      return {};
+    }
+    auto network = read_network_topology({object, "", name.text()});
+    if (!network) {
+      return tl::unexpected(network.error());
+    }
+    found = std::move(*network);
+    return {};
+  });
+  if (!looked) {
+    return tl::unexpected(looked.error());
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<json::Out> cluster_network_topology(const std::vector<json::Document>& documents, Cluster& cluster) {
+  auto found = find_in(documents);
+  if (!found) {
+    return tl::unexpected(found.error());
+  }
+  Engine& engine = cluster.engine();
+  if (!*found && engine.topologies() > 0) {
+    *found = translated(engine.topology(make_id<TopologyTag>(0)));
+  }
+  if (!*found || (*found)->layers.empty()) {
+    return fail(Errc::kNotFound, fmt::format("gantree: there is no {} in the input, and neither another topology nor "
+                                             "--levels to make one of",
+                                             kTopologyKind));
+  }
+  const NetworkTopology& network = **found;
+  const auto topology = model_of(network, cluster.inventory());
+  if (!topology) {
+    return tl::unexpected(topology.error());
+  }
+  const DomainTree tree(cluster.inventory(), *topology);
+  json::Out metadata = json::Out::object();
+  metadata.add("name", network.name);
+  json::Out status = json::Out::object();
+  status.add("detailStatus", StatusWriter(network, tree).write());
+  json::Out out = json::Out::object();
+  out.add("apiVersion", fmt::format("{}/v1alpha1", kSchedulingGroup)).add("kind", kTopologyKind);
+  out.add("metadata", std::move(metadata)).add("spec", spec_of(network)).add("status", std::move(status));
+  return out;
+}
+
+}  // namespace gantree::koordinator
