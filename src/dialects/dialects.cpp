@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 
@@ -20,6 +22,10 @@
 namespace gantree {
 
 namespace {
+
+// By these a workload of any kind is handed to a family.
+constexpr std::string_view kQueueMarks[] = {"kueue.x-k8s.io/queue-name", "kai.scheduler/queue", "runai/queue",
+                                            "pod-group.scheduling.sigs.k8s.io"};
 
 // A kind with the dialects that read it.
 struct Readers {
@@ -55,7 +61,7 @@ class Sorter {
   Result<> take(const Object& object) {
     const Readers* readers = find(object.group, object.kind);
     if (readers == nullptr) {
-      ++intake_.reading.ignored[std::string(object.kind)];
+      pass_over(object);
       return {};
     }
     if (auto known = check_version(object, *readers->api); !known) {
@@ -79,7 +85,38 @@ class Sorter {
     return {};
   }
 
+  // What speaks the language of a family, but is of a kind that nobody reads, is not passed over in silence.
+  void finish() {
+    for (const auto& [kind, passed] : marked_) {
+      intake_.reading.notes.push_back(fmt::format("{} {} {} {}, but objects of this kind are not read", passed.count,
+                                                  kind, passed.count == 1 ? "carries" : "carry", passed.mark));
+    }
+  }
+
  private:
+  struct Passed {
+    int count = 0;
+    std::string_view mark;
+  };
+
+  void pass_over(const Object& object) {
+    ++intake_.reading.ignored[std::string(object.kind)];
+    for (const char* map : {"labels", "annotations"}) {
+      const json::Value marks = object.metadata()[map];
+      if (!marks || marks.kind() != json::Kind::kObject) {
+        continue;
+      }
+      for (const json::MemberData& member : marks.members()) {
+        if (std::find(std::begin(kQueueMarks), std::end(kQueueMarks), member.key) != std::end(kQueueMarks)) {
+          Passed& passed = marked_[object.kind];
+          ++passed.count;
+          passed.mark = member.key;
+          return;
+        }
+      }
+    }
+  }
+
   void enlist(const ApiKind& api, Dialect* dialect) {
     auto it = std::find_if(kinds_.begin(), kinds_.end(), [&](const Readers& readers) {
       return readers.api->group == api.group && readers.api->kind == api.kind;
@@ -143,6 +180,7 @@ class Sorter {
   std::unordered_map<Identity, json::Place, IdentityHash> places_;
   std::unordered_map<Identity, int, IdentityHash> generated_;
   std::deque<std::string> generated_names_;
+  std::map<std::string_view, Passed> marked_;
 };
 
 Result<std::optional<TopologyId>> add_levels(const std::vector<std::string>& levels, Cluster& cluster) {
@@ -181,6 +219,7 @@ Result<Reading> take_in(const std::vector<json::Document>& documents, const std:
   if (auto taken = for_each_object(documents, [&](const Object& object) { return sorter.take(object); }); !taken) {
     return tl::unexpected(taken.error());
   }
+  sorter.finish();
   for (const auto& dialect : dialects) {
     if (auto connected = dialect->connect(intake); !connected) {
       return tl::unexpected(connected.error());

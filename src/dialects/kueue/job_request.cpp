@@ -108,6 +108,14 @@ void check_pod_sets(Objection& objection, const std::vector<PodSetRequest>& sets
 
 }  // namespace
 
+json::Value queue_name_of(const Workload& workload) {
+  if (const json::Value own = workload.mark(kQueueName)) {
+    return own;
+  }
+  const bool makes_jobs = workload.key.kind == "CronJob" && !workload.templates.empty();
+  return makes_jobs ? text_at(workload.templates.front().job_metadata["labels"], kQueueName) : json::Value();
+}
+
 Result<JobRequest> read_request(const Workload& workload, Inventory& inventory) {
   const Object& object = workload.object;
   json::Reader read(object.file, object.value,
@@ -116,7 +124,7 @@ Result<JobRequest> read_request(const Workload& workload, Inventory& inventory) 
   JobRequest request;
   request.key = workload.key;
   request.place = workload.place();
-  request.queue_name = workload.mark(kQueueName);
+  request.queue_name = queue_name_of(workload);
   request.priority_class = text_at(workload.labels, kPriorityClass);
   request.created_seconds = workload.created_seconds;
   for (const PodTemplate& part : workload.templates) {

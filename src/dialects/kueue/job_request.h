@@ -36,6 +36,9 @@ struct JobRequest {
   std::optional<std::string> incomplete;  // what is still missing of it
 };
 
+// The queue that a workload names, itself or (a CronJob) in the Jobs that it makes; absent where it names none.
+[[nodiscard]] json::Value queue_name_of(const Workload& workload);
+
 // Fails where a pod template is malformed; what is well-formed but wrong is the request's objection.
 [[nodiscard]] Result<JobRequest> read_request(const Workload& workload, Inventory& inventory);
 

@@ -60,7 +60,7 @@ Result<> KueueDialect::connect(Intake& intake) {
 }
 
 Claim KueueDialect::claim(const Workload& workload, const Intake&) const {
-  const bool marked = workload.mark(kQueueName) || workload.mark(kPriorityClass) ||
+  const bool marked = queue_name_of(workload) || workload.mark(kPriorityClass) ||
                       std::any_of(workload.templates.begin(), workload.templates.end(), [](const PodTemplate& part) {
                         return has_marks(part.labels()) || has_marks(part.annotations());
                       });

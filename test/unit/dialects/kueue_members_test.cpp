@@ -100,6 +100,22 @@ TEST(Queue, TakesASinglePod) {
             "w: main:1\n");
 }
 
+TEST(Queue, TakesTheJobsOfACronJob) {
+  EXPECT_EQ(asks(std::string("---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: w, namespace: default}\nspec: "
+                             "{schedule: '* * * * *', jobTemplate: {metadata: {labels: {kueue.x-k8s.io/queue-name: "
+                             "queue}}, spec: {parallelism: 2, template: {spec: ") +
+                 kPod + "}}}}\n"),
+            "w: main:2\n");
+}
+
+TEST(Queue, DoesNotPassOverInSilenceWhatItCannotRead) {
+  const World world(object("example.com/v1", "Unheard", "{}"));
+  ASSERT_TRUE(world.reading) << world.error();
+  EXPECT_EQ(world.reading->notes,
+            std::vector<std::string>{"1 Unheard carries kueue.x-k8s.io/queue-name, but objects of "
+                                     "this kind are not read"});
+}
+
 TEST(Queue, LeavesPodsOfOtherSchedulersAlone) {
   const World world(kSetup + std::string("---\n{apiVersion: v1, kind: Pod, metadata: {name: w}, spec: ") + kPod +
                     "}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: " + replica(2) + "\n");
