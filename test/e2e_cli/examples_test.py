@@ -52,6 +52,11 @@ class Examples(CliTest):
                 (gang,) = self.planned(file).values()
                 self.assertEqual(gang["state"], "Placed", gang.get("message"))
 
+    def test_the_gang_group_of_koordinator_gets_one_rack(self):
+        gang = self.planned(EXAMPLES / "koordinator")["tune-driver"]
+        self.assertEqual((gang["state"], gang["dialect"]), ("Placed", "koordinator"))
+        self.assertEqual(len(self.domains(gang, 2)), 1)
+
     def test_the_cluster_is_the_same_in_yaml_and_json_and_every_time(self):
         text = cluster("--blocks", "1")
         self.assertEqual(yaml.load(text, yaml.CSafeLoader), json.loads(cluster("--blocks", "1", "-o", "json")))

@@ -79,8 +79,17 @@ Result<> KoordinatorDialect::connect(Intake& intake) {
   return {};
 }
 
-Claim KoordinatorDialect::claim(const Workload& workload, const Intake&) const {
-  const bool marked = std::any_of(workload.templates.begin(), workload.templates.end(), is_ours);
+Claim KoordinatorDialect::claim(const Workload& workload, const Intake& intake) const {
+  if (!with_marked_pods_) {
+    with_marked_pods_.emplace();
+    for (const PodRecord& pod : intake.pods) {
+      if (pod.workload != nullptr && !pod.bound() && !gang_name(pod.labels(), pod.annotations()).empty()) {
+        with_marked_pods_->insert(pod.workload);
+      }
+    }
+  }
+  const bool marked = std::any_of(workload.templates.begin(), workload.templates.end(), is_ours) ||
+                      with_marked_pods_->contains(&workload);
   return marked ? Claim::kMarked : Claim::kNone;
 }
 

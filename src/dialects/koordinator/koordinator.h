@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 
 #include "dialects/dialects.h"
 #include "dialects/koordinator/names.h"
@@ -30,6 +31,8 @@ class KoordinatorDialect final : public Dialect {
   Unused unused_;
   std::optional<NetworkTopology> network_;
   std::optional<UsedTopology> topology_;
+  // Workloads whose pods name a gang, though their templates may not; found when first asked for.
+  mutable std::optional<std::set<const Workload*>> with_marked_pods_;
 };
 
 }  // namespace gantree::koordinator

@@ -64,12 +64,21 @@ Rank rank_of(std::string_view name, json::Value annotations, Objection& objectio
   return rank;
 }
 
-// A pod that nothing in the input makes.
+// A pod that is a member by itself: nothing in the input makes it, or what makes it does not name the gang.
 struct LoosePod {
   Rank rank;
   PodShape shape;
-  const Workload* workload = nullptr;
+  json::Value spec;
+  std::string_view file;
 };
+
+std::string_view gang_name(const PodTemplate& part) {
+  return koordinator::gang_name(part.labels(), part.annotations());
+}
+
+std::string_view gang_name(const PodRecord& pod) {
+  return koordinator::gang_name(pod.labels(), pod.annotations());
+}
 
 class RollCall {
  public:
@@ -89,6 +98,8 @@ class RollCall {
         if (auto taken = take(workload); !taken) {
           return tl::unexpected(taken.error());
         }
+      } else if (!workload.dialect.empty()) {
+        note_elsewhere(workload);
       }
     }
     for (auto& [id, pods] : loose_) {
@@ -99,24 +110,30 @@ class RollCall {
 
  private:
   void take_bound(const PodRecord& pod) {
-    const std::string_view name = gang_name(pod.labels(), pod.annotations());
-    if (name.empty()) {
-      return;
+    if (const std::string_view name = gang_name(pod); !name.empty()) {
+      count_bound(pod, rosters_.gangs[gang_id(pod.ns, name)]);
     }
-    Roster& roster = rosters_.gangs[gang_id(pod.ns, name)];
+  }
+
+  void count_bound(const PodRecord& pod, Roster& roster) {
     ++roster.bound;
     if (const auto node = intake_.cluster.inventory().find(pod.node)) {
       roster.nodes.push_back(*node);
     }
   }
 
-  Roster& roster_for(const Workload& workload, const PodTemplate& part) {
-    const std::string_view name = gang_name(part.labels(), part.annotations());
-    Roster& roster = name.empty() ? rosters_.alone[&workload] : rosters_.gangs[gang_id(workload.key.ns, name)];
-    if (workload.created_seconds != 0 &&
-        (roster.created_seconds == 0 || workload.created_seconds < roster.created_seconds)) {
-      roster.created_seconds = workload.created_seconds;
+  void note_elsewhere(const Workload& workload) {
+    for (const PodTemplate& part : workload.templates) {
+      if (const std::string_view name = gang_name(part); !name.empty()) {
+        rosters_.gangs[gang_id(workload.key.ns, name)].elsewhere = true;
+      }
     }
+  }
+
+  Roster& roster_for(const Workload& workload, const PodTemplate& part) {
+    const std::string_view name = gang_name(part);
+    Roster& roster = name.empty() ? rosters_.alone[&workload] : rosters_.gangs[gang_id(workload.key.ns, name)];
+    note_created(roster, workload.created_seconds);
     if (!roster.objection) {
       roster.objection = workload.objection;
     }
@@ -124,9 +141,18 @@ class RollCall {
   }
 
   Result<> take(const Workload& workload) {
+    const auto named = [](const PodTemplate& part) { return !gang_name(part).empty(); };
+    const bool by_template = std::any_of(workload.templates.begin(), workload.templates.end(), named);
+    if (workload.key.kind == "Pod" && by_template) {
+      return take_loose(workload.object, workload.key.ns, workload.key.name, workload.created_seconds);
+    }
+    const auto pods = pods_of_.find(&workload);
+    const auto marked = [](const PodRecord* pod) { return !gang_name(*pod).empty(); };
+    if (!by_template && pods != pods_of_.end() && std::any_of(pods->second.begin(), pods->second.end(), marked)) {
+      return take_pods(pods->second);
+    }
     json::Reader read(workload.object.file, workload.object.value,
                       fmt::format("{} \"{}/{}\"", workload.key.kind, workload.key.ns, workload.key.name));
-    const bool is_pod = workload.key.kind == "Pod";
     std::vector<Share> shares;
     for (const PodTemplate& part : workload.templates) {
       Share& share = shares.emplace_back(Share{.part = &part, .missing = part.count()});
@@ -135,22 +161,50 @@ class RollCall {
     if (!read.ok()) {
       return read.error();
     }
-    if (!is_pod) {
+    if (workload.key.kind != "Pod") {
       deal_out(workload, shares);
     }
     for (Share& share : shares) {
       Roster& roster = roster_for(workload, *share.part);
-      const std::string_view gang = gang_name(share.part->labels(), share.part->annotations());
-      if (is_pod && !gang.empty()) {
-        Objection objection(workload.object.file, roster.objection);
-        loose_[gang_id(workload.key.ns, gang)].push_back(
-            {rank_of(workload.key.name, workload.annotations, objection), std::move(share.shape), &workload});
-        roster.objection = objection.first();
-      } else if (share.missing > 0) {
+      if (share.missing > 0) {
         add(workload, std::move(share), roster);
       }
     }
     return {};
+  }
+
+  // Some controllers put the marks on pods when they make them: then the pods there are are the members.
+  Result<> take_pods(const std::vector<const PodRecord*>& pods) {
+    for (const PodRecord* pod : pods) {
+      if (!pod->bound() && !gang_name(*pod).empty()) {
+        if (auto taken = take_loose(pod->object, pod->ns, pod->name, pod->created_seconds); !taken) {
+          return taken;
+        }
+      }
+    }
+    return {};
+  }
+
+  Result<> take_loose(const Object& object, std::string_view ns, std::string_view name, std::int64_t created) {
+    json::Reader read(object.file, object.value, fmt::format("Pod \"{}/{}\"", ns, name));
+    const json::Value metadata = object.metadata();
+    const json::Value spec = object.value["spec"];
+    const GangId id = gang_id(ns, koordinator::gang_name(metadata["labels"], metadata["annotations"]));
+    Roster& roster = rosters_.gangs[id];
+    Objection objection(object.file, roster.objection);
+    loose_[id].push_back({.rank = rank_of(name, metadata["annotations"], objection),
+                          .shape = read_pod_shape(read, spec, intake_.cluster.inventory()),
+                          .spec = spec,
+                          .file = object.file});
+    roster.objection = objection.first();
+    note_created(roster, created);
+    return read.ok() ? Result<>() : read.error();
+  }
+
+  static void note_created(Roster& roster, std::int64_t created) {
+    if (created != 0 && (roster.created_seconds == 0 || created < roster.created_seconds)) {
+      roster.created_seconds = created;
+    }
   }
 
   // A template of a workload: what of it has a place, what exists and waits, what is to come.
@@ -161,21 +215,19 @@ class RollCall {
     std::vector<Rank> waiting = {};
   };
 
-  // The pods of a workload do not tell their template; what they request does, mostly.
+  // The pods of a workload do not tell their template; their gang and what they request do, mostly.
   static Share* share_of(const PodRecord& pod, std::vector<Share>& shares) {
-    const auto has_room = [&](const Share& share) { return share.missing > static_cast<int>(share.waiting.size()); };
-    Share* any = nullptr;
+    Share* best = nullptr;
+    int best_points = -1;
     for (Share& share : shares) {
-      const bool same_gang =
-          gang_name(share.part->labels(), share.part->annotations()) == gang_name(pod.labels(), pod.annotations());
-      if (has_room(share) && same_gang) {
-        if (share.shape.requests == pod.requests) {
-          return &share;
-        }
-        any = any == nullptr ? &share : any;
+      const int points =
+          (gang_name(*share.part) == gang_name(pod) ? 2 : 0) + (share.shape.requests == pod.requests ? 1 : 0);
+      if (share.missing > static_cast<int>(share.waiting.size()) && points > best_points) {
+        best = &share;
+        best_points = points;
       }
     }
-    return any;
+    return best;
   }
 
   void deal_out(const Workload& workload, std::vector<Share>& shares) {
@@ -191,6 +243,9 @@ class RollCall {
         Share* share = pod->bound() == bound ? share_of(*pod, shares) : nullptr;
         if (share != nullptr && bound) {
           --share->missing;
+          if (gang_name(*pod).empty() && !gang_name(*share->part).empty()) {
+            count_bound(*pod, roster_for(workload, *share->part));
+          }
         } else if (share != nullptr) {
           Roster& roster = roster_for(workload, *share->part);
           Objection objection(pod->object.file, roster.objection);
@@ -233,14 +288,14 @@ class RollCall {
       const auto [it, fresh] = position.try_emplace(std::move(pod.shape), roster.asking.size());
       if (fresh) {
         MemberSet& set = roster.asking.emplace_back();
-        set.label = pod.workload->key.name;
+        set.label = pod.rank.name;
         set.shape = it->first;
-        set.spec = pod.workload->templates.front().spec;
-        set.file = pod.workload->object.file;
+        set.spec = pod.spec;
+        set.file = pod.file;
       }
       MemberSet& set = roster.asking[it->second];
       ++set.count;
-      set.pods.push_back(pod.workload->key.name);
+      set.pods.emplace_back(pod.rank.name);
     }
   }
 

@@ -29,6 +29,7 @@ struct Roster {
   std::vector<MemberSet> asking;
   std::vector<NodeId> nodes;  // of the bound ones, as far as the nodes are in the input
   int bound = 0;              // members that have a place; those being deleted have none any more
+  bool elsewhere = false;     // a workload that another dialect speaks for names it too
   std::int64_t created_seconds = 0;
   std::optional<std::string> objection;  // of a workload or a pod, with file:line
 

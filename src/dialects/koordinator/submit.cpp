@@ -118,13 +118,13 @@ void Submitter::submit_bundle(const Bundle& bundle, const Rosters& rosters) {
     part.name = names.contains(name) ? id : name;
     names.insert(part.name);
     pending += part.roster->pending();
-    over = over && (part.roster->bound > 0 || (part.rules != nullptr && part.rules->over));
+    over = over && (part.roster->bound > 0 || part.roster->elsewhere || (part.rules != nullptr && part.rules->over));
     if (gather == nullptr && part.rules != nullptr && part.rules->gather.present()) {
       gather = &part.rules->gather;
     }
   }
   if (pending == 0 && over) {
-    return;  // all of it runs or has ended
+    return;  // all of it runs or has ended, or is another dialect's
   }
   Submission submission;
   submission.key = bundle.key;

@@ -90,6 +90,40 @@ spec:
   EXPECT_EQ(world.cluster.running().front().key.name, "gang");
 }
 
+TEST(KoordinatorGang, PodsThatControllersMarkedAreMembersWhateverTheirTemplateSays) {
+  const auto pod = [](const std::string& name) {
+    return koord_pod(name, "annotations: {" + kPrefix + "name: ray, " + kPrefix +
+                               "min-available: \"2\"}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: job, "
+                               "controller: true}]");
+  };
+  World world(koordinator_nodes() + R"(---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: job, namespace: default}
+spec:
+  parallelism: 2
+  template: {spec: {containers: [{name: c, resources: {requests: {nvidia.com/gpu: 1}}}]}}
+)" + pod("job-b") +
+              pod("job-a"));
+  EXPECT_EQ(pods_of(world, "ray"), (std::vector<std::string>{"job-a", "job-b"}));
+  EXPECT_EQ(world.reading->queue.size(), 1U);
+}
+
+TEST(KoordinatorGang, APodGroupWhoseMembersSpeakAnotherDialectIsNotWaitedFor) {
+  World world(koordinator_nodes() + pod_group("gang", 2) + R"(---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: job, namespace: default, labels: {kueue.x-k8s.io/queue-name: queue}}
+spec:
+  parallelism: 2
+  template:
+    metadata: {labels: {pod-group.scheduling.sigs.k8s.io: gang}}
+    spec: {containers: [{name: c, resources: {requests: {nvidia.com/gpu: 1}}}]}
+)");
+  ASSERT_EQ(world.reading->queue.size(), 1U);
+  EXPECT_EQ(world.reading->queue.front().dialect, "kueue");
+}
+
 TEST(KoordinatorGang, RanksFollowTheIndexAsANumberThenTheNameInNaturalOrder) {
   std::string yaml = koordinator_nodes() + pod_group("gang", 6);
   for (const auto& [name, index] : std::vector<std::pair<std::string, std::string>>{
