@@ -55,12 +55,17 @@ struct Demand {
   std::int64_t piece = 0;
 };
 
-double total_of(const Inventory& inventory, ResourceId resource) {
+// What a host has of a resource, on average over a sample.
+double usual(const Inventory& inventory, ResourceId resource) {
+  constexpr std::size_t kSample = 64;
+  const std::size_t stride = inventory.size() / kSample + 1;
   double sum = 0;
-  for (std::size_t node = 0; node < inventory.size(); ++node) {
+  std::size_t hosts = 0;
+  for (std::size_t node = 0; node < inventory.size(); node += stride) {
     sum += static_cast<double>(inventory.allocatable(make_id<NodeTag>(node), resource));
+    ++hosts;
   }
-  return sum;
+  return hosts == 0 ? 0 : sum / static_cast<double>(hosts);
 }
 
 }  // namespace
@@ -116,27 +121,27 @@ std::vector<PartNeed> SureNeed::needs() const {
 }
 
 PartNeed JointNeed::need(int level) {
-  part = {.name = {}, .shape = &piece, .count = count, .slices = {}, .topology = topology};
+  part = {.name = {}, .shape = &piece, .count = count, .slices = slices, .topology = topology};
   return {.part = &part, .required = level};
 }
 
-std::optional<JointNeed> joint_need(const GangPlan& plan, const Inventory& inventory) {
-  const Part& first = plan.parts.front();
+std::optional<JointNeed> joint_need(std::span<const Part* const> parts, const Inventory& inventory) {
+  const Part& first = *parts.front();
   PodShape place = *first.shape;
   place.requests = {};
   place.preferred.clear();
   std::map<ResourceId, Demand> demands;
-  for (const Part& part : plan.parts) {
-    PodShape own = *part.shape;
+  for (const Part* part : parts) {
+    PodShape own = *part->shape;
     own.requests = {};
     own.preferred.clear();
-    if (part.topology != first.topology || own != place) {
+    if (part->topology != first.topology || own != place) {
       return std::nullopt;
     }
-    for (const auto& [resource, amount] : part.shape->requests.entries()) {
+    for (const auto& [resource, amount] : part->shape->requests.entries()) {
       std::int64_t all = 0;
       Demand& demand = demands[resource];
-      if (__builtin_mul_overflow(amount, part.count, &all) || __builtin_add_overflow(demand.sum, all, &demand.sum)) {
+      if (__builtin_mul_overflow(amount, part->count, &all) || __builtin_add_overflow(demand.sum, all, &demand.sum)) {
         return std::nullopt;
       }
       demand.piece = std::gcd(demand.piece, amount);
@@ -145,13 +150,51 @@ std::optional<JointNeed> joint_need(const GangPlan& plan, const Inventory& inven
   std::optional<JointNeed> found;
   double largest = 0;
   for (const auto& [resource, demand] : demands) {
-    const double share = static_cast<double>(demand.sum) / std::max(1.0, total_of(inventory, resource));
+    const double share = static_cast<double>(demand.sum) / std::max(1.0, usual(inventory, resource));
     if (demand.sum / demand.piece <= std::numeric_limits<int>::max() && share > largest) {
       largest = share;
       found = {.piece = place, .count = static_cast<int>(demand.sum / demand.piece), .topology = first.topology};
       found->piece.requests.set(resource, demand.piece);
     }
   }
+  return found;
+}
+
+std::optional<JointNeed> sibling_need(const GangPlan& plan, const Inventory& inventory) {
+  const PlanNode* node = &plan.root;
+  while (node->children.size() == 1) {
+    node = &node->children.front();
+  }
+  std::vector<const Part*> all;
+  for (const Part& part : plan.parts) {
+    all.push_back(&part);
+  }
+  std::optional<JointNeed> found = joint_need(all, inventory);
+  if (!found) {
+    return std::nullopt;
+  }
+  const auto& [resource, piece] = found->piece.requests.entries().front();
+  std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+  std::int64_t siblings = 0;
+  int coarsest = std::numeric_limits<int>::max();
+  for (const PlanNode& child : node->children) {
+    std::vector<std::size_t> parts;
+    collect_parts(child, parts);
+    std::int64_t pieces = 0;
+    for (const std::size_t part : parts) {
+      pieces += plan.parts[part].shape->requests.get(resource) / piece * plan.parts[part].count;
+    }
+    if (child.required >= 0 && pieces > 0) {
+      ++siblings;
+      smallest = std::min(smallest, pieces);
+      coarsest = std::min(coarsest, child.required);
+    }
+  }
+  if (siblings < 2) {
+    return std::nullopt;
+  }
+  found->count = static_cast<int>(smallest * siblings);
+  found->slices = {{.level = coarsest, .size = static_cast<int>(smallest)}};
   return found;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/gang_plan.h"
@@ -37,13 +38,18 @@ struct JointNeed {
   PodShape piece;
   int count = 0;
   TopologyId topology;
+  std::vector<Slice> slices = {};
   Part part = {};  // filled in by need()
 
   // Valid as long as this is, and stays where it is.
   [[nodiscard]] PartNeed need(int level);
 };
-// What all parts together need of the resource that they ask the largest share of. None where parts
+// What some parts together need of the resource that they ask the largest share of. None where they
 // differ in their topology, or in where they may run.
-[[nodiscard]] std::optional<JointNeed> joint_need(const GangPlan& plan, const Inventory& inventory);
+[[nodiscard]] std::optional<JointNeed> joint_need(std::span<const Part* const> parts, const Inventory& inventory);
+
+// Where several groups of the gang each want one domain of a level: as many domains as there are groups,
+// each with room for the smallest of them. None where fewer than two do.
+[[nodiscard]] std::optional<JointNeed> sibling_need(const GangPlan& plan, const Inventory& inventory);
 
 }  // namespace gantree

@@ -18,7 +18,7 @@ namespace {
 
 // Steps are hosts changed in trials, and sets looked at.
 constexpr std::int64_t kSteps = std::int64_t{512} * 1024;
-// What placing the gang counts for: large ones in large clusters take longer.
+// What placing the gang counts for: large ones of many parts in large clusters take longer.
 constexpr std::int64_t kPlacementSteps = 256;
 constexpr std::int64_t kPlacementStepsPerHost = 4;
 constexpr std::int64_t kPlacementStepsPerPod = 64;
@@ -111,6 +111,7 @@ class Preemption {
   GangPlan plan_;
   SureNeed sure_;
   std::optional<JointNeed> together_;
+  std::optional<JointNeed> siblings_;
   std::vector<FreedSlots> parts_;
   int level_ = -1;           // of the domains looked at
   bool must_place_ = false;  // room for each part by itself is no proof
@@ -214,9 +215,17 @@ void Preemption::read_plan() {
     level_ = common_level(plan_);
     needs = needs_of(plan_);
     must_place_ = needs.size() > 1;
-    together_ = must_place_ ? joint_need(plan_, engine_.inventory()) : std::nullopt;
+    std::vector<const Part*> parts;
+    for (const PartNeed& need : needs) {
+      parts.push_back(need.part);
+    }
+    together_ = must_place_ ? joint_need(parts, engine_.inventory()) : std::nullopt;
     if (together_) {
       needs.push_back(together_->need(level_));
+    }
+    siblings_ = must_place_ ? sibling_need(plan_, engine_.inventory()) : std::nullopt;
+    if (siblings_) {
+      needs.push_back(siblings_->need(level_));
     }
   }
   for (const PartNeed& need : needs) {
@@ -227,7 +236,9 @@ void Preemption::read_plan() {
     pods += set->count;
   }
   const auto hosts = static_cast<std::int64_t>(engine_.inventory().size());
-  placement_steps_ = kPlacementSteps + kPlacementStepsPerHost * hosts + kPlacementStepsPerPod * pods;
+  const auto parts = static_cast<std::int64_t>(plan_.parts.size());
+  placement_steps_ = kPlacementSteps + (kPlacementStepsPerHost * hosts + kPlacementStepsPerPod * pods) *
+                                           std::max<std::int64_t>(1, parts / 2);
 }
 
 // Few enough that each domain can take them in: all candidates, or some that suffice.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -9,6 +10,7 @@
 
 #include "base/check.h"
 #include "engine/fill.h"
+#include "engine/part_need.h"
 
 namespace gantree {
 
@@ -20,7 +22,8 @@ constexpr std::uint32_t kSmall = 256;                   // hosts
 constexpr std::int64_t kPackSteps = 262'144;            // to improve on a greedy placement
 constexpr std::int64_t kPackStepsPerPod = 256;
 constexpr std::int64_t kGroupSteps = std::int64_t{32} * 1024;  // to look for a better domain once a group has one
-constexpr std::size_t kMaxTries = 64;                          // candidate domains of one level that are tried
+constexpr std::int64_t kJointShare = 8;  // of the steps left, what placing a whole group at once may take
+constexpr std::size_t kMaxTries = 64;    // candidate domains of one level that are tried
 
 class Search {
  public:
@@ -79,6 +82,7 @@ class Search {
   [[nodiscard]] std::size_t largest_of(const std::vector<std::size_t>& parts) const;
   [[nodiscard]] bool host_holds(const std::vector<std::size_t>& parts, std::uint32_t host);
   std::vector<Domain> candidates(const PlanNode& node, Domain within, int level);
+  [[nodiscard]] const SlotCounts* joint_counts(const PlanNode& node, int& pieces);
   void expand(const PlanNode& node, Domain within, std::vector<Pending>& pending) const;
 
   const SearchContext& context_;
@@ -88,6 +92,7 @@ class Search {
   std::vector<Shares> shares_;
   std::vector<SlotCounts*> counts_ = std::vector<SlotCounts*>(plan_.parts.size());
   std::vector<bool> free_filling_ = std::vector<bool>(plan_.parts.size());
+  std::map<const PlanNode*, std::optional<JointNeed>> joint_needs_;
   bool small_ = false;    // few enough hosts to search long for the best
   bool complete_ = true;  // step() has left nothing untried
 };
@@ -464,6 +469,30 @@ bool Search::host_holds(const std::vector<std::size_t>& parts, std::uint32_t hos
   return (fill_ == Fill::kNow ? context_.inventory.room(node, sum) : context_.inventory.room_when_empty(node, sum)) > 0;
 }
 
+// Pieces of the resource that the parts below a node need most of together; nullptr where there are
+// so few parts that trying is quicker, or where they cannot be added up.
+const SlotCounts* Search::joint_counts(const PlanNode& node, int& pieces) {
+  const std::vector<std::size_t> parts = parts_of(node);
+  if (parts.size() <= 2) {
+    return nullptr;
+  }
+  const auto [it, fresh] = joint_needs_.try_emplace(&node);
+  if (fresh) {
+    std::vector<const Part*> all;
+    for (const std::size_t part : parts) {
+      all.push_back(&plan_.parts[part]);
+    }
+    it->second = joint_need(all, context_.inventory);
+  }
+  if (!it->second) {
+    return nullptr;
+  }
+  pieces = it->second->count;
+  SlotCounts& slots = context_.counts(*it->second->need(-1).part, fill_);
+  slots.refresh();
+  return &slots;
+}
+
 std::vector<Domain> Search::candidates(const PlanNode& node, Domain within, int level) {
   const std::vector<std::size_t> parts = parts_of(node);
   const std::size_t largest = largest_of(parts);
@@ -472,6 +501,10 @@ std::vector<Domain> Search::candidates(const PlanNode& node, Domain within, int 
   std::vector<std::pair<const SlotCounts*, int>> slots;
   for (const std::size_t part : parts) {
     slots.emplace_back(&counts(part), plan_.parts[part].count);
+  }
+  int pieces = 0;
+  if (const SlotCounts* joint = joint_counts(node, pieces)) {
+    slots.emplace_back(joint, pieces);
   }
   std::vector<Domain> found = holders(counts(largest), scope, level, plan_.parts[largest].count);
   std::erase_if(found, [&](const Domain& domain) {
@@ -512,9 +545,10 @@ bool Search::step_group(const PlanNode& node, Domain within, const std::vector<P
 bool Search::try_group_in(const PlanNode& node, Domain domain, const std::vector<Pending>& rest) {
   const std::vector<std::size_t> parts = parts_of(node);
   if (domain.level >= 0 && parts.size() > 1 && joinable(parts)) {
-    Budget effort(kPackSteps);
+    const std::int64_t steps = std::min(kPackSteps, budget_.left() / kJointShare);
+    Budget effort(steps);
     const JointAnswer answer = jointly(node, domain, parts, effort);
-    budget_.spend(kPackSteps - effort.left());
+    budget_.spend(steps - effort.left());
     if (answer.verdict == JointVerdict::kNone) {
       return false;
     }

@@ -172,5 +172,20 @@ TEST(Engine, BalancesOverTheFewestRacks) {
   EXPECT_EQ(c.where(c.gang({c.set("main", 12, 1, balanced)})), "n1:6 n2:6");
 }
 
+// Every pod set fits into every rack; only adding up what they need shows that no rack holds them all.
+TEST(Engine, PlacesLargeGroupsOfWhichEachNeedsARackInOneBlock) {
+  SmallCluster c(kBlockRackHost);
+  for (int host = 0; host < 512; ++host) {
+    c.host("b1/r" + std::to_string(host / 32) + "/n" + std::to_string(host), 8);
+    c.inventory().take(NodeId{static_cast<std::uint32_t>(host)}, c.shape(1).requests, host % 5);
+  }
+  Gang gang = c.gang({}, required(0));
+  for (const char* name : {"one", "two", "three", "four"}) {
+    gang.root.groups.push_back({name, required(1), {c.set("leader", 1, 2), c.set("workers", 63, 1)}, {}});
+  }
+  const Outcome outcome = c.place(gang);
+  ASSERT_TRUE(outcome.placement) << outcome.message;
+}
+
 }  // namespace
 }  // namespace gantree
