@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "dialects/core/pod.h"
@@ -13,35 +14,36 @@ namespace gantree::kai {
 
 namespace {
 
-// Segments that climb make one alternative for each level; more levels than a topology has never come.
-constexpr int kMaxClimbs = kMaxLevels + 1;
+// One way to lay out the gang.
+struct Variant {
+  int climb = 0;     // segments as many levels above the one that they prefer
+  bool stay = true;  // where pods run already, the others go to the domain that is preferred
+};
 
-// Keeps the first thing that is wrong, malformed things apart from wrong requests.
+// A domain that pods may not leave.
+struct Confinement {
+  TopologyId topology;
+  std::vector<std::string> path;
+};
+
+// What a group passes on to all below it.
+struct Above {
+  bool near = false;  // closeness is asked for
+  std::vector<Confinement> confinements = {};
+};
+
 class Assembler {
  public:
   Assembler(const Draft& draft, Intake& intake, Remarks& remarks) : draft_(draft), intake_(intake), remarks_(remarks) {}
 
-  // The tree with preferred segments `climb` levels above what they prefer.
-  Group group(const DraftGroup& draft, int climb, bool near);
+  void read_placement();
+  Group group(const DraftGroup& draft, const Variant& variant, Above above = {});
+  void start_over() { names_.clear(); }
 
-  void read_placement() {
-    if (!draft_.placement) {
-      return;
-    }
-    const std::string_view word = draft_.placement.text();
-    if (word == "pack") {
-      packing_ = Packing::kPack;
-    } else if (word == "spread") {
-      packing_ = Packing::kSpread;
-    } else if (word == "balanced") {
-      packing_ = Packing::kBalanced;
-    } else {
-      refuse(fmt::format("{}: {} must be pack, spread or balanced, not \"{}\"",
-                         json::to_string({draft_.file, draft_.placement.line()}), kPlacement, word));
-    }
-  }
-
+  // Known when the first variant is laid out.
   [[nodiscard]] int climbs() const { return climbs_; }
+  [[nodiscard]] bool may_leave() const { return may_leave_; }
+
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
   [[nodiscard]] const std::optional<Error>& malformed() const { return malformed_; }
   void refuse(std::string message) {
@@ -51,10 +53,12 @@ class Assembler {
   }
 
  private:
-  PodSet pod_set(const DraftSet& draft, int climb, bool near);
+  PodSet pod_set(const DraftSet& draft, const Variant& variant, Above above);
   Constraint constraint(const LevelRequest& request);
-  void cut(const Segments& segments, int climb, Constraint& constraint);
+  void cut(const Segments& segments, const Variant& variant, Constraint& constraint);
+  void confine_to(const Constraint& constraint, std::span<const NodeId> bound, const Variant& variant, Above& above);
   void pack(Constraint& constraint, bool near) const;
+  std::string unique(const std::string& name);
 
   const Draft& draft_;
   Intake& intake_;
@@ -62,8 +66,27 @@ class Assembler {
   std::optional<Packing> packing_;
   std::optional<std::string> refusal_;
   std::optional<Error> malformed_;
+  std::set<std::string> names_;
   int climbs_ = 1;
+  bool may_leave_ = false;
 };
+
+void Assembler::read_placement() {
+  if (!draft_.placement) {
+    return;
+  }
+  const std::string_view word = draft_.placement.text();
+  if (word == "pack") {
+    packing_ = Packing::kPack;
+  } else if (word == "spread") {
+    packing_ = Packing::kSpread;
+  } else if (word == "balanced") {
+    packing_ = Packing::kBalanced;
+  } else {
+    refuse(fmt::format("{}: {} must be pack, spread or balanced, not \"{}\"",
+                       json::to_string({draft_.file, draft_.placement.line()}), kPlacement, word));
+  }
+}
 
 Constraint Assembler::constraint(const LevelRequest& request) {
   auto found = resolve(request, intake_, remarks_);
@@ -74,7 +97,7 @@ Constraint Assembler::constraint(const LevelRequest& request) {
   return found->value_or(Constraint{});
 }
 
-void Assembler::cut(const Segments& segments, int climb, Constraint& constraint) {
+void Assembler::cut(const Segments& segments, const Variant& variant, Constraint& constraint) {
   if (segments.size == 0) {
     return;
   }
@@ -83,18 +106,44 @@ void Assembler::cut(const Segments& segments, int climb, Constraint& constraint)
     return;
   }
   if (constraint.topology && *constraint.topology != *levels.topology) {
-    refuse(fmt::format("{}: {}: segments must use the topology of the group they are cut from",
-                       json::to_string({draft_.file, segments.levels.at().line()}), segments.levels.field()));
+    refuse(fmt::format("{}: {}: segments use the topology of what they are cut from",
+                       json::to_string({segments.levels.file, segments.levels.at().line()}), segments.levels.field()));
     return;
   }
   constraint.topology = levels.topology;
   const int lowest = levels.preferred.value_or(levels.required.value_or(-1));
   const int highest = levels.required.value_or(-1);  // -1: uncut where nothing else fits
-  climbs_ = std::max(climbs_, std::min(lowest - highest + 1, kMaxClimbs));
-  const int level = std::max(lowest - climb, highest);
+  climbs_ = std::max(climbs_, lowest - highest + 1);
+  const int level = std::max(lowest - variant.climb, highest);
   // All pods are inside one domain of the required level, so their segments are too.
   if (level >= 0 && (!constraint.required || level > *constraint.required)) {
     constraint.slices.push_back({.level = level, .size = segments.size});
+  }
+}
+
+void Assembler::confine_to(const Constraint& constraint, std::span<const NodeId> bound, const Variant& variant,
+                           Above& above) {
+  if (!constraint.topology || bound.empty()) {
+    return;
+  }
+  Engine& engine = intake_.cluster.engine();
+  const auto confine_at = [&](int level) {
+    auto path = common_domain(engine, *constraint.topology, level, bound);
+    if (path) {
+      above.confinements.push_back({*constraint.topology, std::move(*path)});
+    }
+    return path.has_value();
+  };
+  if (constraint.required && !confine_at(*constraint.required)) {
+    remarks_.add("the pods that run are not in one domain of the required level: the others are placed on their own");
+  }
+  if (constraint.preferred) {
+    may_leave_ = true;
+    for (int level = *constraint.preferred; variant.stay && level > constraint.required.value_or(-1); --level) {
+      if (confine_at(level)) {
+        break;
+      }
+    }
   }
 }
 
@@ -105,68 +154,120 @@ void Assembler::pack(Constraint& constraint, bool near) const {
   }
 }
 
-PodSet Assembler::pod_set(const DraftSet& draft, int climb, bool near) {
+std::string Assembler::unique(const std::string& name) {
+  std::string own = name;
+  for (int number = 2; !names_.insert(own).second; ++number) {
+    own = fmt::format("{}-{}", name, number);
+  }
+  return own;
+}
+
+PodSet Assembler::pod_set(const DraftSet& draft, const Variant& variant, Above above) {
   PodSet set;
   set.name = draft.name;
   set.count = draft.count;
   set.min_count = std::min(draft.min, draft.count);
   set.pods = draft.pod_names;
-  json::Reader read(draft_.file, draft.pods->spec, fmt::format("pods of \"{}\"", draft.name));
-  set.shape = read_pod_shape(read, draft.pods->spec, intake_.cluster.inventory());
+  Inventory& inventory = intake_.cluster.inventory();
+  json::Reader read(draft.file, draft.pods->spec, fmt::format("pods of \"{}\"", draft.name));
+  set.shape = read_pod_shape(read, draft.pods->spec, inventory);
   if (!read.ok() && !malformed_) {
     malformed_ = read.error().value();
   }
   for (const std::string_view shared : {kGpuFraction, kGpuMemory}) {
     if (const json::Value part = text_at(draft.pods->annotations(), shared)) {
       refuse(fmt::format("{}: {}: parts of a GPU are not supported; ask for whole ones",
-                         json::to_string({draft_.file, part.line()}), shared));
+                         json::to_string({draft.file, part.line()}), shared));
     }
   }
   set.constraint = constraint(draft.levels);
-  cut(draft.segments, climb, set.constraint);
-  pack(set.constraint, near || set.constraint.topology);
+  confine_to(set.constraint, draft.bound, variant, above);
+  cut(draft.segments, variant, set.constraint);
+  for (const Confinement& inside : above.confinements) {
+    confine(set.shape, intake_.cluster.engine().topology(inside.topology), inside.path, inventory.strings());
+  }
+  pack(set.constraint, above.near || set.constraint.topology);
   return set;
 }
 
-Group Assembler::group(const DraftGroup& draft, int climb, bool near) {
+// What a group of one set asks for, the set asks for.
+void fold(Group& group) {
+  if (group.pod_sets.size() != 1 || !group.groups.empty()) {
+    return;
+  }
+  PodSet& set = group.pod_sets.front();
+  if (group.min_pods) {
+    set.min_count = std::min(set.count, *std::exchange(group.min_pods, std::nullopt));
+  }
+  Constraint& own = set.constraint;
+  const bool same = !own.topology || !group.constraint.topology || *own.topology == *group.constraint.topology;
+  if (own.required || own.preferred || !group.constraint.topology || !same) {
+    return;
+  }
+  const Packing packing = own.packing;
+  std::vector<Slice> slices = own.slices.empty() ? group.constraint.slices : own.slices;
+  own = std::exchange(group.constraint, {});
+  own.packing = packing;
+  std::erase_if(slices, [&](const Slice& slice) { return own.required && slice.level <= *own.required; });
+  own.slices = std::move(slices);
+  if (packing == Packing::kBalanced) {
+    own.balance = own.preferred ? own.preferred : own.required;
+  }
+}
+
+Group Assembler::group(const DraftGroup& draft, const Variant& variant, Above above) {
   Group group;
   group.name = draft.name;
   group.constraint = constraint(draft.levels);
-  cut(draft.segments, climb, group.constraint);
+  confine_to(group.constraint, draft.bound, variant, above);
+  cut(draft.segments, variant, group.constraint);
   group.min_pods = draft.min_pods;
   group.min_groups = draft.min_groups;
-  near = near || group.constraint.topology;
-  for (const DraftSet& set : draft.sets) {
-    group.pod_sets.push_back(pod_set(set, climb, near));
+  above.near = above.near || group.constraint.topology;
+  for (const DraftSet& one : draft.sets) {
+    PodSet set = pod_set(one, variant, above);
+    auto alike = group.pod_sets.end();
+    if (one.one_of_many) {
+      alike = std::find_if(group.pod_sets.begin(), group.pod_sets.end(),
+                           [&](const PodSet& other) { return other.shape == set.shape && !other.pods.empty(); });
+    }
+    if (alike != group.pod_sets.end()) {
+      ++alike->count;
+      alike->pods.push_back(std::move(set.pods.front()));
+      continue;
+    }
+    set.name = unique(set.name);
+    group.pod_sets.push_back(std::move(set));
   }
   for (const DraftGroup& nested : draft.groups) {
-    group.groups.push_back(this->group(nested, climb, near));
+    group.groups.push_back(this->group(nested, variant, above));
   }
-  pack(group.constraint, near);
+  fold(group);
+  pack(group.constraint, above.near);
   return group;
-}
-
-// What a group of one set asks for, the set asks for.
-void fold(DraftGroup& group) {
-  if (group.sets.size() == 1 && group.groups.empty() && !group.sets.front().levels.asks()) {
-    DraftSet& set = group.sets.front();
-    set.levels = std::exchange(group.levels, {});
-    if (set.segments.size == 0) {
-      set.segments = std::exchange(group.segments, {});
-    }
-    if (group.min_pods) {
-      set.min = *std::exchange(group.min_pods, {});
-    }
-  }
-  for (DraftGroup& nested : group.groups) {
-    fold(nested);
-  }
 }
 
 std::vector<TopologyId> topologies_of(const Group& root, Intake& intake) {
   const bool alone = root.pod_sets.size() == 1 && root.groups.empty();
   const auto& own = alone ? root.pod_sets.front().constraint.topology : root.constraint.topology;
   return own ? std::vector{*own} : open_topologies(intake);
+}
+
+// All ways to lay out the gang: where its pods run already before elsewhere, segments as low as preferred first.
+void add_alternatives(Assembler& assembler, const Draft& draft, Gang gang, Intake& intake, Submission& submission) {
+  for (const bool stay : {true, false}) {
+    for (int climb = 0; climb < assembler.climbs(); ++climb) {
+      assembler.start_over();
+      gang.root = assembler.group(draft.root, {.climb = climb, .stay = stay});
+      for (const TopologyId topology : topologies_of(gang.root, intake)) {
+        gang.topology = topology;
+        add_alternative(submission, gang);
+      }
+    }
+    if (!assembler.may_leave()) {
+      break;
+    }
+  }
 }
 
 }  // namespace
@@ -178,13 +279,12 @@ Result<Submission> assemble(const Draft& draft, Intake& intake, Remarks& all_rem
   submission.dialect = kFamily;
   submission.created_seconds = draft.created_seconds;
   submission.rejection = draft.rejection;
+  Assembler assembler(draft, intake, remarks);
+  assembler.read_placement();
   const auto standing = standing_of(draft.standing, intake.core, remarks);
   if (standing) {
     submission.priority = standing->priority;
-  }
-  Assembler assembler(draft, intake, remarks);
-  assembler.read_placement();
-  if (!standing) {
+  } else {
     assembler.refuse(standing.error().message);
   }
   Gang gang;
@@ -192,15 +292,7 @@ Result<Submission> assemble(const Draft& draft, Intake& intake, Remarks& all_rem
   gang.dialect = kFamily;
   gang.priority = submission.priority;
   gang.created_seconds = draft.created_seconds;
-  DraftGroup root = draft.root;
-  fold(root);
-  for (int climb = 0; climb < assembler.climbs(); ++climb) {
-    gang.root = assembler.group(root, climb, false);
-    for (const TopologyId topology : topologies_of(gang.root, intake)) {
-      gang.topology = topology;
-      add_alternative(submission, gang);
-    }
-  }
+  add_alternatives(assembler, draft, std::move(gang), intake, submission);
   all_remarks.add_once(remarks);
   if (assembler.malformed()) {
     return tl::unexpected(*assembler.malformed());

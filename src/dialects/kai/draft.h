@@ -27,12 +27,17 @@ struct Segments {
 struct DraftSet {
   std::string name;
   const PodTemplate* pods = nullptr;
+  std::string_view file;  // in which the template stands
   int count = 1;
   int min = 1;
   LevelRequest levels = {};
   Segments segments = {};
+  // Which of the template's pods these are: of one replica (-1: of all), from that index on.
+  int replica = -1;
+  int first = 0;
+  bool one_of_many = false;                 // a pod on its own: those of one shape beside it become one set
   std::vector<std::string> pod_names = {};  // in rank order, where they exist
-  std::vector<NodeId> bound = {};           // nodes of pods that run already; not in `count`
+  std::vector<NodeId> bound = {};           // nodes of its pods that run already; not in `count`
 };
 
 struct DraftGroup {
@@ -43,6 +48,7 @@ struct DraftGroup {
   std::vector<DraftGroup> groups = {};
   std::optional<int> min_pods = {};
   std::optional<int> min_groups = {};
+  std::vector<NodeId> bound = {};  // nodes of all pods below that run already
 };
 
 struct Draft {

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "dialects/kai/grouping.h"
 #include "dialects/kai/names.h"
@@ -67,7 +69,7 @@ void group_job_set(Grouping& grouping) {
     const int min = stated_minimum(grouping, annotations, pods.each).value_or(pods.each);
     DraftGroup& parent = root.groups.emplace_back();
     parent.name = pods.role;
-    if (plain_leaf(levels, min, pods.each)) {
+    if (plain_leaf(levels, min, pods.each) && !grouping.partly_runs) {
       DraftSet& set = parent.sets.emplace_back(grouping.set(pods, pods.role, pods.count(), pods.count()));
       if (levels.required && set.segments.size == 0) {
         set.segments = {.size = pods.each, .levels = levels};
@@ -83,6 +85,7 @@ void group_job_set(Grouping& grouping) {
       DraftSet& set =
           parent.sets.emplace_back(grouping.set(pods, fmt::format("{}-{}", pods.role, replica), pods.each, min));
       set.levels = levels;
+      set.replica = replica;
     }
   }
   const auto groups = static_cast<int>(root.groups.size());

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "dialects/kai/grouping.h"
 #include "dialects/kai/names.h"
@@ -62,6 +63,33 @@ void group_flat(Grouping& grouping) {
   }
 }
 
+// Without segments: those of a leader and its workers are cut together.
+DraftSet plain_set(const Grouping& grouping, const PodTemplate& pods, std::string_view name, int count) {
+  DraftSet set;
+  set.name = name;
+  set.pods = &pods;
+  set.file = grouping.workload.object.file;
+  set.count = count;
+  set.min = count;
+  return set;
+}
+
+// By the field, the annotation of the set, or that of its worker template; 0 where it is not cut.
+int segment_size(Grouping& grouping, const PodTemplate& workers) {
+  auto size = grouping.spec_count({"leaderWorkerTemplate", "subGroupPolicy", "subGroupSize"});
+  if (!size) {
+    size = grouping.count_at(grouping.workload.annotations, kSegmentSize);
+  }
+  if (!size) {
+    size = grouping.count_at(workers.annotations(), kSegmentSize);
+  }
+  if (size && *size > workers.each + 1) {
+    grouping.objection.raise(workers.at, fmt::format("segments of {} pods are larger than the group, which has {}",
+                                                     *size, workers.each + 1));
+  }
+  return size.value_or(0);
+}
+
 }  // namespace
 
 void group_training(Grouping& grouping) {
@@ -100,13 +128,53 @@ void group_ray(Grouping& grouping) {
   }
 }
 
+// The leader is in the first segment (and there beside the others where the workers alone can be cut evenly), or in
+// none where the policy excludes it.
 void group_leader_and_workers(Grouping& grouping) {
   const Workload& workload = grouping.workload;
-  const std::string_view file = workload.object.file;
   DraftGroup& root = grouping.draft.root;
-  root.levels = placement_request(file, workload.annotations);
-  for (const PodTemplate& part : workload.templates) {
-    root.sets.push_back(grouping.set(part, part.role, part.each, part.each));
+  root.levels = placement_request(workload.object.file, workload.annotations);
+  const PodTemplate& leader = workload.templates.front();
+  const PodTemplate* workers = workload.templates.size() > 1 ? &workload.templates.back() : nullptr;
+  root.sets.push_back(plain_set(grouping, leader, "leader", 1));
+  if (workers == nullptr) {
+    return;
+  }
+  root.sets.push_back(plain_set(grouping, *workers, "workers", workers->each));
+  Segments segments;
+  segments.levels = segment_request(workload.object.file, workers->annotations(), workload.annotations);
+  segments.size = segment_size(grouping, *workers);
+  if (segments.size == 0 || !segments.levels.asks()) {
+    return;
+  }
+  const json::Value policy = workload.object.value["spec"]["leaderWorkerTemplate"]["subGroupPolicy"];
+  const json::Value type = policy ? text_at(policy, "subGroupPolicyType") : json::Value();
+  const bool even = workers->each % segments.size == 0;
+  if (type && type.text() == "LeaderExcluded") {
+    root.sets.back().segments = segments;
+    if (!even) {
+      grouping.objection.raise(type, fmt::format("LeaderExcluded needs segments of equal size, but {} workers cannot "
+                                                 "be cut by {}",
+                                                 workers->each, segments.size));
+    }
+  } else if (even) {
+    DraftGroup& first = root.groups.emplace_back();
+    first.name = "segment-0";
+    first.levels = segments.levels;
+    first.sets = std::exchange(root.sets, {});
+    DraftSet rest = first.sets.back();
+    first.sets.back().count = segments.size;
+    first.sets.back().min = segments.size;
+    rest.name = "workers-rest";
+    rest.first = segments.size;
+    rest.count -= segments.size;
+    rest.min = rest.count;
+    rest.segments = segments;
+    if (rest.count > 0) {
+      root.sets.push_back(std::move(rest));
+    }
+  } else {
+    root.segments = segments;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "dialects/kai/bound.h"
 #include "dialects/kai/grouping.h"
 #include "dialects/kai/names.h"
 
@@ -50,15 +51,27 @@ void group_by_kind(Grouping& grouping) {
   }
 }
 
+constexpr std::string_view kGroupIndex = "leaderworkerset.sigs.k8s.io/group-index";
+
 // How many gangs of the same kind the workload is.
-int parts_of(const Workload& workload) {
+int parts_of(const Workload& workload, std::size_t bound) {
   if (workload.templates.empty()) {
     return 0;
   }
   if (workload.key.kind == "Deployment") {
-    return workload.pods();
+    return std::max(0, workload.pods() - static_cast<int>(bound));
   }
   return workload.key.kind == "LeaderWorkerSet" ? workload.templates.front().replicas : 1;
+}
+
+std::vector<const PodRecord*> of_part(const Workload& workload, std::span<const PodRecord* const> bound, int part) {
+  std::vector<const PodRecord*> pods(bound.begin(), bound.end());
+  if (workload.key.kind == "Deployment") {
+    pods.clear();
+  } else if (workload.key.kind == "LeaderWorkerSet") {
+    std::erase_if(pods, [&](const PodRecord* pod) { return number_at(pod->labels(), kGroupIndex) != part; });
+  }
+  return pods;
 }
 
 }  // namespace
@@ -67,6 +80,7 @@ DraftSet Grouping::set(const PodTemplate& pods, std::string_view name, int count
   DraftSet set;
   set.name = name;
   set.pods = &pods;
+  set.file = workload.object.file;
   set.count = count;
   set.min = min;
   if (const auto size = count_at(pods.annotations(), kSegmentSize)) {
@@ -137,22 +151,58 @@ Draft draft_for(const Workload& workload) {
   return draft;
 }
 
-std::vector<Draft> group_workload(const Workload& workload) {
+Draft draft_ungrouped(const Workload& workload) {
+  Draft draft = draft_for(workload);
+  for (const PodTemplate& pods : workload.templates) {
+    DraftSet& set = draft.root.sets.emplace_back();
+    set.name = pods.role;
+    set.pods = &pods;
+    set.file = draft.file;
+    set.count = pods.count();
+  }
+  draft.rejection = {.reason = Reason::kGangIncomplete,
+                     .message = fmt::format("{}: {} is set, but the pods name no PodGroup ({})",
+                                            json::to_string({draft.file, draft.line}), kSkipPodGrouper, kPodGroupName),
+                     .waits = true};
+  return draft;
+}
+
+std::optional<GangKey> part_of(const Workload& workload, const PodRecord& pod) {
+  if (workload.key.kind == "Deployment") {
+    return GangKey{.ns = workload.key.ns, .name = std::string(pod.name), .kind = "Pod"};
+  }
+  if (workload.key.kind == "LeaderWorkerSet") {
+    const int part = number_at(pod.labels(), kGroupIndex).value_or(0);
+    return GangKey{
+        .ns = workload.key.ns, .name = fmt::format("{}-{}", workload.key.name, part), .kind = workload.key.kind};
+  }
+  return std::nullopt;
+}
+
+std::vector<Draft> group_workload(const Workload& workload, std::span<const PodRecord* const> bound,
+                                  Inventory& inventory) {
   std::vector<Draft> drafts;
-  const int parts = parts_of(workload);
+  const int parts = parts_of(workload, bound.size());
   const bool divided = workload.key.kind == "Deployment" || workload.key.kind == "LeaderWorkerSet";
   for (int part = 0; part < parts; ++part) {
+    const std::vector<const PodRecord*> here = of_part(workload, bound, part);
     Grouping grouping(workload);
     grouping.draft = draft_for(workload);
+    grouping.partly_runs = !here.empty();
     if (divided) {
       grouping.draft.key.name = fmt::format("{}-{}", workload.key.name, part);
     }
     group_by_kind(grouping);
-    drafts.push_back(finish(std::move(grouping)));
-    if (drafts.back().rejection && divided) {
+    subtract_bound(workload, here, inventory, grouping.draft.root);
+    Draft draft = finish(std::move(grouping));
+    if (draft.rejection && divided) {
       // They are all alike: one rejection says it.
-      drafts.back().key = workload.key;
-      break;
+      draft.key = workload.key;
+      return {std::move(draft)};
+    }
+    const bool runs = !here.empty() && draft.root.sets.empty() && draft.root.groups.empty();
+    if (!runs || draft.rejection) {
+      drafts.push_back(std::move(draft));
     }
   }
   return drafts;

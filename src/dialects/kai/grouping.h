@@ -16,6 +16,7 @@ struct Grouping {
   const Workload& workload;
   Draft draft;
   Objection objection;
+  bool partly_runs = false;
 
   // A set of a template, with the segments that its pods ask for.
   DraftSet set(const PodTemplate& pods, std::string_view name, int count, int min);

@@ -45,12 +45,21 @@ bool ours_by_default(const Workload& workload) {
 std::span<const ApiKind> KaiDialect::kinds() const {
   static const ApiKind kKinds[] = {
       {.group = kTopologyGroup, .kind = "Topology", .versions = {"v1alpha1"}, .namespaced = false},
+      {.group = kSchedulingGroup, .kind = "PodGroup", .versions = {"v2alpha2"}, .namespaced = true},
   };
   return kKinds;
 }
 
 Result<> KaiDialect::read(const NamedObject& named, Intake& intake) {
-  return read_topology(named, intake);
+  if (named.object.kind == "Topology") {
+    return read_topology(named, intake);
+  }
+  auto group = read_pod_group(named, remarks_);
+  if (!group) {
+    return tl::unexpected(group.error());
+  }
+  groups_.emplace(GroupName(named.ns, named.name), std::move(*group));
+  return {};
 }
 
 Claim KaiDialect::claim(const Workload& workload, const Intake&) const {
@@ -64,30 +73,113 @@ Claim KaiDialect::claim(const Workload& workload, const Intake&) const {
   return ours_by_default(workload) || scheduled_by(workload, kOurScheduler) ? Claim::kDefault : Claim::kNone;
 }
 
-void KaiDialect::describe(const Workload* workload, std::span<const PodRecord* const>, Intake& intake,
+std::optional<GangKey> KaiDialect::gang_of(const PodRecord& pod, const Intake&) const {
+  const json::Value group = text_at(pod.annotations(), kPodGroupName);
+  if (group && (pod.workload == nullptr || joins_by_template(*pod.workload))) {
+    return GangKey{.ns = std::string(pod.ns), .name = std::string(group.text()), .kind = "PodGroup"};
+  }
+  if (pod.workload != nullptr) {
+    return pod.workload->dialect == kFamily ? part_of(*pod.workload, pod) : std::nullopt;
+  }
+  if (pod.scheduler != kScheduler && !has_marks(pod.labels()) && !has_marks(pod.annotations())) {
+    return std::nullopt;
+  }
+  const bool owned = pod.owner.present();
+  return GangKey{.ns = std::string(pod.ns),
+                 .name = std::string(owned ? pod.owner.name : pod.name),
+                 .kind = owned ? std::string(pod.owner.kind) : "Pod"};
+}
+
+void KaiDialect::describe(const Workload* workload, std::span<const PodRecord* const> pods, Intake& intake,
                           RunningGang& gang) {
-  if (workload == nullptr) {
-    return;
+  StandingRequest request;
+  const auto group = groups_.find({gang.key.ns, gang.key.name});
+  if (gang.key.kind == "PodGroup" && group != groups_.end()) {
+    request.classes = {group->second.priority_class};
+    request.preemptibilities = {group->second.preemptibility};
+  } else if (workload != nullptr) {
+    request = standing_request(*workload);
+  } else if (!pods.empty()) {
+    request.classes = {text_at(pods.front()->labels(), kPriorityClass)};
+    request.preemptibilities = {text_at(pods.front()->labels(), kPreemptibility)};
+  }
+  for (const PodRecord* pod : pods) {
+    request.specs.push_back(pod->spec());
   }
   // It runs, whatever is wrong with it by now.
-  if (const auto standing = standing_of(standing_request(*workload), intake.core, remarks_)) {
+  Remarks unheard;
+  if (const auto standing = standing_of(request, intake.core, unheard)) {
     gang.priority = standing->priority;
     gang.evictable = standing->preemptible;
   }
 }
 
-Result<> KaiDialect::submit(Intake& intake) {
-  for (const Workload& workload : intake.workloads) {
-    if (workload.dialect != kFamily || workload.running || workload.bound_pods > 0) {
+Result<> KaiDialect::hand_in(const Draft& draft, Intake& intake) {
+  auto submission = assemble(draft, intake, remarks_);
+  if (!submission) {
+    return tl::unexpected(submission.error());
+  }
+  intake.reading.queue.push_back(std::move(*submission));
+  return {};
+}
+
+Result<> KaiDialect::submit_groups(Intake& intake) {
+  Roll roll = call_roll(intake);
+  // One that nobody else made, and that no pod joins, waits for its pods.
+  for (const auto& [name, group] : groups_) {
+    if (!group.owned && !group.over) {
+      roll.groups.try_emplace(name);
+    }
+  }
+  for (const auto& [name, members] : roll.groups) {
+    const auto group = groups_.find(name);
+    const bool runs = members.asking.empty() && !members.bound.empty();
+    if (runs || (group != groups_.end() && group->second.over)) {
       continue;
     }
-    for (const Draft& draft : group_workload(workload)) {
-      auto submission = assemble(draft, intake, remarks_);
-      if (!submission) {
-        return tl::unexpected(submission.error());
+    const Draft draft = group != groups_.end() ? draft_of(group->second, members, intake, remarks_)
+                                               : draft_without_group(name, members, !groups_.empty(), intake, remarks_);
+    if (draft.rejection || !draft.root.sets.empty() || !draft.root.groups.empty()) {
+      if (auto handed = hand_in(draft, intake); !handed) {
+        return handed;
       }
-      intake.reading.queue.push_back(std::move(*submission));
     }
+  }
+  return {};
+}
+
+Result<> KaiDialect::submit_workloads(Intake& intake) {
+  std::map<const Workload*, std::vector<const PodRecord*>> bound;
+  for (const PodRecord& pod : intake.pods) {
+    if (pod.bound() && !pod.deleting && pod.workload != nullptr) {
+      bound[pod.workload].push_back(&pod);
+    }
+  }
+  for (const Workload& workload : intake.workloads) {
+    if (workload.dialect != kFamily || workload.running || joins_by_template(workload)) {
+      continue;
+    }
+    if (const json::Value skip = text_at(workload.annotations, kSkipPodGrouper); skip && skip.text() == "true") {
+      if (auto handed = hand_in(draft_ungrouped(workload), intake); !handed) {
+        return handed;
+      }
+      continue;
+    }
+    for (const Draft& draft : group_workload(workload, bound[&workload], intake.cluster.inventory())) {
+      if (auto handed = hand_in(draft, intake); !handed) {
+        return handed;
+      }
+    }
+  }
+  return {};
+}
+
+Result<> KaiDialect::submit(Intake& intake) {
+  if (auto submitted = submit_groups(intake); !submitted) {
+    return submitted;
+  }
+  if (auto submitted = submit_workloads(intake); !submitted) {
+    return submitted;
   }
   for (std::string& note : remarks_.notes()) {
     intake.reading.notes.push_back(std::move(note));

@@ -1,0 +1,202 @@
+#include "dialects/kai/pod_group.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "dialects/core/metadata.h"
+#include "dialects/kai/names.h"
+#include "dialects/objection.h"
+#include "dialects/workloads/workload.h"
+#include "json/decode.h"
+
+namespace gantree::kai {
+
+namespace {
+
+// Settings that matter to a scheduler that goes on and on, not to a plan.
+constexpr std::string_view kUnused[] = {"markUnschedulable", "schedulingBackoff", "preemptionDelay",
+                                        "stalenessGracePeriod"};
+
+class PodGroupReader {
+ public:
+  PodGroupReader(const NamedObject& named, PodGroup& group)
+      : named_(named),
+        read_(named.object.file, named.object.value, fmt::format("PodGroup \"{}/{}\"", named.ns, named.name)),
+        objection_(named.object.file),
+        group_(group) {}
+
+  void read(Remarks& remarks) {
+    const json::Value metadata = named_.object.metadata();
+    const json::Value spec = read_.require_object(named_.object.value, "spec");
+    group_.key = {.ns = std::string(named_.ns), .name = std::string(named_.name), .kind = "PodGroup"};
+    group_.object = named_.object;
+    group_.created_seconds = read_created(read_, metadata);
+    group_.over = read_.text(metadata, "deletionTimestamp").has_value();
+    group_.owned = read_.array(metadata, "ownerReferences").present();
+    group_.placement = text_at(read_.texts(metadata, "annotations"), kPlacement);
+    group_.min_member = minimum(spec, "minMember");
+    group_.min_groups = minimum(spec, "minSubGroup");
+    group_.levels = levels(spec);
+    group_.queue = text(spec, "queue");
+    group_.priority_class = text(spec, "priorityClassName");
+    group_.preemptibility = text(spec, "preemptibility");
+    if (group_.preemptibility && group_.preemptibility.text() != kPreemptible &&
+        group_.preemptibility.text() != kNonPreemptible) {
+      objection_.raise(group_.preemptibility, fmt::format("preemptibility \"{}\" is neither {} nor {}",
+                                                          group_.preemptibility.text(), kPreemptible, kNonPreemptible));
+    }
+    read_subgroups(spec);
+    for (const std::string_view field : kUnused) {
+      if (read_.any(spec, field)) {
+        remarks.add(fmt::format("spec.{} of a PodGroup has no effect in a plan", field));
+      }
+    }
+  }
+
+  void check() {
+    if (group_.min_member && group_.min_groups) {
+      objection_.raise(group_.object.value["spec"]["minSubGroup"], "minMember and minSubGroup exclude each other");
+    }
+    if (!connect() || goes_in_circles()) {
+      group_.children.clear();
+      return;
+    }
+    for (const SubGroup& subgroup : group_.subgroups) {
+      check_minima(subgroup);
+    }
+  }
+
+  [[nodiscard]] const json::Reader& reader() const { return read_; }
+  [[nodiscard]] const Objection& objection() const { return objection_; }
+
+ private:
+  json::Value text(json::Value parent, std::string_view key) {
+    return read_.text(parent, key).value_or("").empty() ? json::Value() : parent[key];
+  }
+
+  std::optional<int> minimum(json::Value parent, std::string_view key) {
+    const auto value =
+        read_.integer(parent, key, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
+    if (!value) {
+      return std::nullopt;
+    }
+    if (*value < 0) {
+      objection_.raise(parent[key], fmt::format("{} is {}, but must not be negative", key, *value));
+      return std::nullopt;
+    }
+    return static_cast<int>(*value);
+  }
+
+  LevelRequest levels(json::Value parent) {
+    json::Value constraint = read_.object(parent, "topologyConstraint");
+    if (!constraint) {
+      constraint = read_.object(parent, "topologyConstraints");  // as the first design spelt it
+    }
+    return {.file = named_.object.file,
+            .topology = text(constraint, "topology"),
+            .required = text(constraint, "requiredTopologyLevel"),
+            .preferred = text(constraint, "preferredTopologyLevel"),
+            .topology_field = "topologyConstraint.topology",
+            .required_field = "topologyConstraint.requiredTopologyLevel",
+            .preferred_field = "topologyConstraint.preferredTopologyLevel"};
+  }
+
+  void read_subgroups(json::Value spec) {
+    const json::Value list = read_.array(spec, "subGroups");
+    if (!list) {
+      return;
+    }
+    for (const json::NodeData& item : list.items()) {
+      const json::Value one = read_.as_object(json::Value(&item), "subGroups");
+      SubGroup& subgroup = group_.subgroups.emplace_back();
+      subgroup.name = read_.require_text(one, "name");
+      subgroup.at = one;
+      static_cast<void>(read_.text(one, "parent"));
+      subgroup.min_member = minimum(one, "minMember");
+      subgroup.min_groups = minimum(one, "minSubGroup");
+      subgroup.levels = levels(one);
+    }
+  }
+
+  // Children to parents. False where names do not tell.
+  bool connect() {
+    for (std::size_t i = 0; i < group_.subgroups.size(); ++i) {
+      SubGroup& subgroup = group_.subgroups[i];
+      if (*group_.subgroup(subgroup.name) != i) {
+        objection_.raise(subgroup.at, fmt::format("subGroups has the name \"{}\" twice", subgroup.name));
+        return false;
+      }
+      const json::Value parent = text_at(subgroup.at, "parent");
+      if (!parent) {
+        group_.children.push_back(i);
+        continue;
+      }
+      subgroup.parent = group_.subgroup(parent.text());
+      if (!subgroup.parent) {
+        objection_.raise(parent, fmt::format("parent of subgroup \"{}\": there is no subgroup \"{}\"", subgroup.name,
+                                             parent.text()));
+        return false;
+      }
+      group_.subgroups[*subgroup.parent].children.push_back(i);
+    }
+    return true;
+  }
+
+  bool goes_in_circles() {
+    for (const SubGroup& subgroup : group_.subgroups) {
+      const SubGroup* at = &subgroup;
+      for (std::size_t step = 0; at->parent; ++step) {
+        if (step > group_.subgroups.size()) {
+          objection_.raise(subgroup.at["parent"],
+                           fmt::format("parent: subgroup \"{}\" is above itself", subgroup.name));
+          return true;
+        }
+        at = &group_.subgroups[*at->parent];
+      }
+    }
+    return false;
+  }
+
+  void check_minima(const SubGroup& subgroup) {
+    const std::string who = fmt::format("subgroup \"{}\"", subgroup.name);
+    if (subgroup.min_member && subgroup.min_groups) {
+      objection_.raise(subgroup.at, fmt::format("{}: minMember and minSubGroup exclude each other", who));
+    } else if (subgroup.children.empty() && subgroup.min_groups) {
+      objection_.raise(subgroup.at["minSubGroup"], fmt::format("{} has minSubGroup, but no subgroups", who));
+    } else if (subgroup.children.empty() && !subgroup.min_member) {
+      objection_.raise(subgroup.at, fmt::format("{} needs minMember", who));
+    } else if (!subgroup.children.empty() && subgroup.min_member) {
+      objection_.raise(subgroup.at["minMember"],
+                       fmt::format("{} has minMember, but its pods are in subgroups: minSubGroup is meant", who));
+    }
+  }
+
+  const NamedObject& named_;
+  json::Reader read_;
+  Objection objection_;
+  PodGroup& group_;
+};
+
+}  // namespace
+
+std::optional<std::size_t> PodGroup::subgroup(std::string_view name) const {
+  const auto it =
+      std::find_if(subgroups.begin(), subgroups.end(), [&](const SubGroup& other) { return other.name == name; });
+  return it == subgroups.end() ? std::nullopt : std::optional(static_cast<std::size_t>(it - subgroups.begin()));
+}
+
+Result<PodGroup> read_pod_group(const NamedObject& named, Remarks& remarks) {
+  PodGroup group;
+  PodGroupReader reader(named, group);
+  reader.read(remarks);
+  if (!reader.reader().ok()) {
+    return reader.reader().error();
+  }
+  reader.check();
+  group.objection = reader.objection().first();
+  return group;
+}
+
+}  // namespace gantree::kai
