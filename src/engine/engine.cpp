@@ -1,13 +1,14 @@
 #include "engine/engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "base/check.h"
 #include "engine/counts_cache.h"
+#include "engine/elastic.h"
 #include "engine/explain.h"
 #include "engine/rank_order.h"
 #include "engine/search.h"
@@ -15,16 +16,6 @@
 namespace gantree {
 
 namespace {
-
-// Between each pod set's minimum (0) and its count (all spare pods).
-std::vector<int> counts_with(const std::vector<const PodSet*>& sets, std::int64_t spare, std::int64_t all_spare) {
-  std::vector<int> counts;
-  for (const PodSet* set : sets) {
-    const std::int64_t own = set->count - set->min_count;
-    counts.push_back(set->min_count + static_cast<int>(all_spare == 0 ? own : own * spare / all_spare));
-  }
-  return counts;
-}
 
 void collect_exclusive(const Group& group, TopologyId topology, const std::string& kind,
                        const std::vector<std::vector<HostShare>>& hosts, std::size_t& next,
@@ -51,6 +42,30 @@ void collect_exclusive(const Group& group, TopologyId topology, const std::strin
     collect_exclusive(nested, own, kind, hosts, next, out);
   }
   add(group.constraint, own, first, next);
+}
+
+bool asks_for_nothing(const Gang& gang) {
+  const std::vector<const PodSet*> sets = pod_sets(gang.root);
+  return std::all_of(sets.begin(), sets.end(), [](const PodSet* set) { return set->count <= 0; });
+}
+
+// A refusal is about the fewest pods with which the gang may start.
+std::string refusal_message(const SearchContext& context, const Gang& gang, const std::vector<Topology>& topologies,
+                            Refusal refusal) {
+  const Smallest smallest = smallest_start(gang.root);
+  if (smallest.short_of_pods != nullptr) {
+    return fmt::format("group \"{}\" has fewer than the {} pods it needs to start", smallest.short_of_pods->name,
+                       *smallest.short_of_pods->min_pods);
+  }
+  std::string message = explain_refusal(context, gang, make_plan(gang, smallest.counts), topologies, refusal);
+  std::int64_t all = 0;
+  for (const PodSet* set : pod_sets(gang.root)) {
+    all += set->count;
+  }
+  if (const std::int64_t least = total(smallest.counts); least < all) {
+    message += fmt::format(" ({} of its {} pods are enough to start)", least, all);
+  }
+  return message;
 }
 
 }  // namespace
@@ -171,50 +186,43 @@ const SlotCounts& Engine::slots(TopologyId id, const PodShape& shape) {
 
 Outcome Engine::place(const Gang& gang) {
   parts_->cache.trim();
-  const std::vector<const PodSet*> sets = pod_sets(gang.root);
-  const std::int64_t all_spare =
-      std::accumulate(sets.begin(), sets.end(), std::int64_t{0},
-                      [](std::int64_t sum, const PodSet* set) { return sum + set->count - set->min_count; });
   const SearchContext context = parts_->context(gang);
-  const auto attempt = [&](const std::vector<int>& counts) -> std::pair<SearchAnswer, GangPlan> {
-    if (std::all_of(counts.begin(), counts.end(), [](int count) { return count == 0; })) {
-      return {{Verdict::kFound, {}}, {}};
-    }
-    GangPlan plan = make_plan(gang, counts);
-    SearchAnswer answer = search(context, plan, Fill::kNow);
-    return {std::move(answer), std::move(plan)};
-  };
   Outcome outcome;
-  const auto succeed = [&](const std::vector<int>& counts, const GangPlan& plan, const SearchAnswer& answer) {
-    outcome.counts = counts;
-    outcome.placement = in_rank_order(gang, plan, answer.shares, context);
-  };
-  std::vector<int> counts = counts_with(sets, all_spare, all_spare);
-  auto [answer, plan] = attempt(counts);
-  if (answer.verdict == Verdict::kFound) {
-    succeed(counts, plan, answer);
+  if (asks_for_nothing(gang)) {
+    outcome.counts.resize(pod_sets(gang.root).size());
+    outcome.placement = Placement{.pod_sets = std::vector<std::vector<HostShare>>(outcome.counts.size())};
     return outcome;
   }
-  // Fewer pods, down to the minimum: the most that fit.
-  std::int64_t low = -1;  // the largest spare count known to fit
-  for (std::int64_t high = all_spare; high - low > 1 && all_spare > 0;) {
-    const std::int64_t middle = low + (high - low) / 2;
-    counts = counts_with(sets, middle, all_spare);
-    if (auto [fewer, fewer_plan] = attempt(counts); fewer.verdict == Verdict::kFound) {
-      succeed(counts, fewer_plan, fewer);
-      low = middle;
-    } else {
-      high = middle;
+  // What was found last is mostly what is chosen in the end.
+  Counts found_for;
+  GangPlan plan;
+  SearchAnswer answer;
+  const auto fits_now = [&](const Counts& counts) {
+    GangPlan wanted = make_plan(gang, counts);
+    SearchAnswer tried = search(context, wanted, Fill::kNow);
+    const Verdict verdict = tried.verdict;
+    if (verdict == Verdict::kFound) {
+      found_for = counts;
+      plan = std::move(wanted);
+      answer = std::move(tried);
     }
-  }
-  if (outcome.placement) {
+    return verdict;
+  };
+  const CountChoice now = most_that_fit(gang.root, fits_now);
+  if (now.counts) {
+    if (found_for != *now.counts) {
+      GANTREE_CHECK(fits_now(*now.counts) == Verdict::kFound);
+    }
+    outcome.counts = *now.counts;
+    outcome.placement = in_rank_order(gang, plan, answer.shares, context);
     return outcome;
   }
-  const SearchAnswer empty = search(context, make_plan(gang, counts_with(sets, 0, all_spare)), Fill::kEmpty);
-  outcome.refusal = empty.verdict == Verdict::kNone      ? Refusal::kTooLarge
-                    : answer.verdict == Verdict::kGaveUp ? Refusal::kSearchLimit
-                                                         : Refusal::kBusy;
-  outcome.message = explain_refusal(context, gang, plan, parts_->topologies, outcome.refusal);
+  const CountChoice ever = least_that_fit(
+      gang.root, [&](const Counts& counts) { return search(context, make_plan(gang, counts), Fill::kEmpty).verdict; });
+  outcome.refusal = !ever.counts && ever.proven ? Refusal::kTooLarge
+                    : !now.proven               ? Refusal::kSearchLimit
+                                                : Refusal::kBusy;
+  outcome.message = refusal_message(context, gang, parts_->topologies, outcome.refusal);
   return outcome;
 }
 

@@ -24,7 +24,7 @@ class SlotCounts;
 // What place() answers. Exactly one of placement and refusal is meaningful.
 struct Outcome {
   std::optional<Placement> placement;
-  std::vector<int> counts;  // pods placed by pod set; below `count` only where min_count allows
+  std::vector<int> counts;  // pods placed by pod set; below `count` only where the minima allow; 0 in groups left out
   Refusal refusal = Refusal::kBusy;
   std::string message;  // of a refusal: one sentence, with the nearest domains and what each lacks
 };

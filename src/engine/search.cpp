@@ -69,6 +69,7 @@ class Search {
   std::optional<JointAnswer> best_joint(const PlanNode& node, const std::vector<Domain>& domains, Budget& effort,
                                         bool& gave_up);
   [[nodiscard]] bool hopeless(const PlanNode& node, int required);
+  [[nodiscard]] bool too_many_of_a_shape(const PlanNode& node, int required);
   [[nodiscard]] bool joinable(const std::vector<std::size_t>& parts) const;
   void add_rules(const PlanNode& node, const std::vector<std::size_t>& parts, JointProblem& problem);
   JointAnswer jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts, Budget& budget);
@@ -183,23 +184,43 @@ std::optional<SearchAnswer> Search::single() {
   return found();
 }
 
-// Whether some part fits into no domain even by itself.
+// Whether some part fits into no domain even by itself, or the pods of one shape below a node do not together.
 bool Search::hopeless(const PlanNode& node, int required) {
   required = std::max(required, node.required);
   if (!node.leaf()) {
     return std::any_of(node.children.begin(), node.children.end(),
-                       [&](const PlanNode& child) { return hopeless(child, required); });
+                       [&](const PlanNode& child) { return hopeless(child, required); }) ||
+           too_many_of_a_shape(node, required);
   }
   const int need = plan_.parts[node.part].count;
   return !can_hold(counts(node.part), {.within = kWholeTree, .required = required}, need);
+}
+
+bool Search::too_many_of_a_shape(const PlanNode& node, int required) {
+  std::vector<Part> shapes;
+  for (const std::size_t p : parts_of(node)) {
+    const Part& part = plan_.parts[p];
+    const auto like = std::find_if(shapes.begin(), shapes.end(), [&](const Part& other) {
+      return other.topology == part.topology && (other.shape == part.shape || *other.shape == *part.shape);
+    });
+    if (like == shapes.end()) {
+      shapes.push_back(part);
+      shapes.back().slices.clear();
+    } else if (__builtin_add_overflow(like->count, part.count, &like->count)) {
+      return true;
+    }
+  }
+  return std::any_of(shapes.begin(), shapes.end(), [&](const Part& part) {
+    return !can_hold(context_.counts(part, fill_), {.within = kWholeTree, .required = required}, part.count);
+  });
 }
 
 // One tree, and nothing that asks for even shares.
 bool Search::joinable(const std::vector<std::size_t>& parts) const {
   return std::all_of(parts.begin(), parts.end(), [&](std::size_t p) {
     const Part& part = plan_.parts[p];
-    return part.topology == plan_.parts[parts.front()].topology &&
-           (part.packing == Packing::kPack || part.packing == Packing::kTightest);
+    return part.topology == plan_.parts[parts.front()].topology && part.packing != Packing::kSpread &&
+           part.packing != Packing::kBalanced;
   });
 }
 

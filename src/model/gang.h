@@ -36,6 +36,7 @@ struct Constraint {
   std::optional<int> exclusive;        // alone in a domain of this level among those of its kind that want to be alone
   std::optional<int> balance;          // with kBalanced: the level whose domains share equally
   Packing packing = Packing::kTightest;
+  friend bool operator==(const Constraint&, const Constraint&) = default;
 };
 
 struct PodSet {

@@ -73,6 +73,8 @@ struct GroupSpec {
   Constraint constraint;
   std::vector<PodSetSpec> pod_sets;
   std::vector<GroupSpec> groups;
+  std::optional<int> min_pods = {};
+  std::optional<int> min_groups = {};
 };
 
 struct GangSpec {

@@ -106,6 +106,8 @@ Group World::group(const GroupSpec& spec) {
   Group group;
   group.name = spec.name;
   group.constraint = spec.constraint;
+  group.min_pods = spec.min_pods;
+  group.min_groups = spec.min_groups;
   for (const PodSetSpec& wanted : spec.pod_sets) {
     PodSet pod_set;
     pod_set.name = wanted.name;
