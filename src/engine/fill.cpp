@@ -1,8 +1,10 @@
 #include "engine/fill.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "base/check.h"
 
@@ -196,6 +198,130 @@ std::optional<Shares> fill_balanced(const SlotCounts& counts, const Scope& scope
   Shares shares;
   for (std::size_t i = 0; i < share.size(); ++i) {
     pack_greedily(counts, {level, chosen[i].second}, share[i], shares);
+  }
+  std::sort(shares.begin(), shares.end());
+  return shares;
+}
+
+namespace {
+
+// Where the pods go around a start domain: so many inside every domain that holds it, from itself outwards.
+struct Rings {
+  std::vector<int> within;    // at [i], in the ancestor i levels above the start domain
+  std::int64_t distance = 0;  // of all pods to the start domain, in edges of the tree
+};
+
+// Everything as near to `start` as it can be, inside its ancestor of level `top`.
+Rings rings_around(const SlotCounts& counts, Domain start, int top, int pods) {
+  const DomainTree& tree = counts.tree();
+  Rings rings;
+  for (int level = start.level; level >= top; --level) {
+    const int room = counts.capacity({level, tree.ancestor(start.level, start.index, level)});
+    rings.within.push_back(std::min(room, pods));
+  }
+  // Slices of a level above may leave a domain less than it has room for.
+  for (std::size_t i = rings.within.size() - 1; i-- > 0;) {
+    rings.within[i] = std::min(rings.within[i], rings.within[i + 1]);
+  }
+  int nearer = 0;
+  for (std::size_t i = 0; i < rings.within.size(); ++i) {
+    const std::int64_t up = static_cast<std::int64_t>(i);
+    rings.distance += (rings.within[i] - nearer) * (up + up + tree.host_level() - start.level);
+    nearer = rings.within[i];
+  }
+  return rings;
+}
+
+// Packs pods into one domain. Parts of slices that end above it cannot be packed as whole ones.
+void pack_into(const SlotCounts& counts, Domain domain, int pods, Budget& budget, Shares& out) {
+  if (pods % counts.unit(-1) == 0) {
+    if (const auto packed = pack(counts, {.within = domain}, pods, budget)) {
+      out.insert(out.end(), packed->begin(), packed->end());
+      return;
+    }
+  }
+  pack_greedily(counts, domain, pods, out);
+}
+
+// Pods into the fewest children of a domain beside one of them, the last one as tight as it can be.
+void pack_beside(const SlotCounts& counts, Domain domain, std::uint32_t taken, int pods, Budget& budget, Shares& out) {
+  const Range range = counts.tree().children(domain);
+  std::vector<std::pair<int, std::uint32_t>> order;
+  for (std::uint32_t c = range.begin; c < range.end; ++c) {
+    if (const int room = counts.capacity({domain.level + 1, c}); c != taken && room > 0) {
+      order.emplace_back(-room, c);
+    }
+  }
+  std::sort(order.begin(), order.end());
+  for (std::size_t next = 0; pods > 0; ++next) {
+    GANTREE_CHECK(next < order.size());
+    std::size_t chosen = next;
+    while (chosen + 1 < order.size() && -order[chosen + 1].first >= pods) {
+      ++chosen;
+    }
+    while (chosen > next && order[chosen - 1].first == order[chosen].first) {
+      --chosen;  // of equal ones the first by name
+    }
+    const int share = std::min(pods, -order[chosen].first);
+    pack_into(counts, {domain.level + 1, order[chosen].second}, share, budget, out);
+    pods -= share;
+  }
+}
+
+// The domains of the lowest level, from `lowest` up to `top`, that hold all pods.
+std::vector<Domain> lowest_holders(const SlotCounts& counts, const Scope& scope, int lowest, int top, int pods) {
+  std::vector<Domain> found;
+  for (int level = lowest; level > top && found.empty(); --level) {
+    found = holders(counts, scope, level, pods);
+  }
+  if (found.empty() && scope.required <= scope.within.level && counts.capacity(scope.within) >= pods) {
+    found.push_back(scope.within);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<Shares> fill_nearest(const SlotCounts& counts, const Scope& scope, int level, int pods, Budget& budget) {
+  const DomainTree& tree = counts.tree();
+  if (level <= std::max(scope.required, scope.within.level)) {
+    return pack(counts, scope, pods, budget);
+  }
+  Scope one = scope;
+  one.required = level;
+  if (auto packed = pack(counts, one, pods, budget)) {
+    return packed;
+  }
+  const int top = scope.required > scope.within.level ? scope.required - 1 : scope.within.level;
+  std::optional<std::tuple<int, std::int64_t, Domain>> best;  // (-pods in it, distance, start domain)
+  int best_top = -1;
+  Rings rings;
+  for (const Domain& holder : lowest_holders(counts, scope, level - 1, top, pods)) {
+    const Range range = tree.below(holder, level);
+    for (std::uint32_t d = range.begin; d < range.end; ++d) {
+      const Domain start{level, d};
+      if (best && std::min(counts.capacity(start), pods) < -std::get<0>(*best)) {
+        continue;
+      }
+      Rings around = rings_around(counts, start, holder.level, pods);
+      const std::tuple candidate{-around.within.front(), around.distance, start};
+      if (!best || candidate < *best) {
+        best = candidate;
+        best_top = holder.level;
+        rings = std::move(around);
+      }
+    }
+  }
+  if (!best) {
+    return std::nullopt;
+  }
+  const Domain start = std::get<2>(*best);
+  Shares shares;
+  pack_into(counts, start, rings.within.front(), budget, shares);
+  for (int at = level - 1; at >= best_top; --at) {
+    const auto i = static_cast<std::size_t>(level - at);
+    pack_beside(counts, {at, tree.ancestor(level, start.index, at)}, tree.ancestor(level, start.index, at + 1),
+                rings.within[i] - rings.within[i - 1], budget, shares);
   }
   std::sort(shares.begin(), shares.end());
   return shares;

@@ -1,5 +1,5 @@
-// The other ways to place identical pods: into the tightest holes, evenly, or
-// in equal shares.
+// The other ways to place identical pods: into the tightest holes, evenly, in
+// equal shares, or as near as possible to where most of them fit.
 #pragma once
 
 #include <optional>
@@ -21,5 +21,13 @@ namespace gantree {
 // fewest domains of `level`, inside one domain of the required level.
 [[nodiscard]] std::optional<Shares> fill_balanced(const SlotCounts& counts, const Scope& scope, int level, int pods,
                                                   Budget& budget);
+
+// Packed where one domain of `level` holds all. Otherwise inside the lowest
+// domain above that does: the domain of `level` with the most room takes all it
+// can, its siblings what they hold of the rest, and so on up the tree, so that
+// the pods' distance to it (edges of the tree) is the least. Exact: fails only
+// where the scope cannot hold the pods.
+[[nodiscard]] std::optional<Shares> fill_nearest(const SlotCounts& counts, const Scope& scope, int level, int pods,
+                                                 Budget& budget);
 
 }  // namespace gantree

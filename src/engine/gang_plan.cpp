@@ -8,6 +8,21 @@ namespace gantree {
 
 namespace {
 
+// The level that the packing is about.
+int level_of(const Constraint& constraint) {
+  switch (constraint.packing) {
+    case Packing::kBalanced:
+      return constraint.balance.value_or(-1);
+    case Packing::kNearest:
+      return constraint.preferred.value_or(-1);
+    case Packing::kPack:
+    case Packing::kTightest:
+    case Packing::kSpread:
+      break;
+  }
+  return -1;
+}
+
 bool asks_for_closeness(const Constraint& constraint) {
   return constraint.required || constraint.preferred || constraint.exclusive || !constraint.slices.empty();
 }
@@ -69,7 +84,7 @@ PlanNode Planner::pod_set(const PodSet& pod_set, TopologyId topology, int depth)
   if (counts_[position] > 0) {
     cut(node,
         Part{position, pod_set.name, &pod_set.shape, counts_[position], constraint.slices, constraint.packing,
-             constraint.balance.value_or(-1), constraint.topology.value_or(topology)},
+             level_of(constraint), constraint.topology.value_or(topology)},
         depth);
   }
   return node;
@@ -131,8 +146,15 @@ PlanNode Planner::group(const Group& group, TopologyId topology, int depth) {
     return node;
   }
   for (const PodSet& pod_set : group.pod_sets) {
+    const std::size_t part = plan_.parts.size();
     PlanNode child = this->pod_set(pod_set, own, below);
     if (!child.leaf()) {
+      // What a group of one set asks for, the set asks for.
+      if (group.constraint.packing == Packing::kNearest && group.pod_sets.size() == 1 && group.groups.empty() &&
+          pod_set.constraint.packing == Packing::kTightest) {
+        plan_.parts[part].packing = Packing::kNearest;
+        plan_.parts[part].level = level_of(group.constraint);
+      }
       node.children.push_back(std::move(child));
     }
   }

@@ -22,7 +22,7 @@ struct Part {
   int count = 0;
   std::vector<Slice> slices;
   Packing packing = Packing::kTightest;
-  int balance = -1;  // with kBalanced
+  int level = -1;  // with kBalanced, the balance level; with kNearest, the preferred one
   TopologyId topology;
 };
 

@@ -127,7 +127,9 @@ std::optional<Shares> Search::place_part(std::size_t part, const Scope& scope) {
     case Packing::kSpread:
       return fill_evenly(slots, scope, what.count);
     case Packing::kBalanced:
-      return fill_balanced(slots, scope, what.balance, what.count, effort);
+      return fill_balanced(slots, scope, what.level, what.count, effort);
+    case Packing::kNearest:
+      return fill_nearest(slots, scope, what.level, what.count, effort);
     case Packing::kTightest:
       if (free_filling_[part]) {
         return fill_tightest(slots, scope, what.count);

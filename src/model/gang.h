@@ -24,6 +24,7 @@ enum class Packing : std::uint8_t {
   kTightest,  // no topology asked for: the smallest holes first
   kSpread,    // even over as many domains as there are
   kBalanced,  // equal shares over the fewest domains of the balance level
+  kNearest,  // as kPack; where no domain of the preferred level holds all, one takes all it can, the rest nearest to it
 };
 
 // What a group or pod set asks of the topology. Levels are indices into the

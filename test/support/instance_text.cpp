@@ -24,11 +24,12 @@ constexpr std::array<std::pair<std::string_view, SelectorOperator>, 6> kOperator
     {"Gt", SelectorOperator::kGt},
     {"Lt", SelectorOperator::kLt},
 }};
-constexpr std::array<std::pair<std::string_view, Packing>, 4> kPackings{{
+constexpr std::array<std::pair<std::string_view, Packing>, 5> kPackings{{
     {"pack", Packing::kPack},
     {"tightest", Packing::kTightest},
     {"spread", Packing::kSpread},
     {"balanced", Packing::kBalanced},
+    {"nearest", Packing::kNearest},
 }};
 
 template <class Table, class Value>
