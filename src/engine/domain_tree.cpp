@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/check.h"
 
@@ -12,33 +13,69 @@ namespace {
 struct Entry {
   NodeId node;
   std::vector<StringId> values;
+  bool lone = false;  // alone in its domain above the hosts, whatever others are called
 };
 
-std::vector<Entry> labelled_nodes(const Inventory& inventory, const Topology& topology) {
+// The labels of one level that some node may carry, in the order in which they count.
+struct LevelKeys {
   std::vector<StringId> keys;
-  for (const std::string& level : topology.levels) {
-    const auto key = inventory.strings().find(level);
-    if (!key) {
-      return {};  // no node carries that label
+  bool skip_empty = false;
+};
+
+std::vector<LevelKeys> keys_of(const Topology& topology, const Interner& strings) {
+  std::vector<LevelKeys> levels;
+  for (std::size_t l = 0; l < topology.levels.size(); ++l) {
+    LevelKeys& level = levels.emplace_back();
+    const auto add = [&](const std::string& label) {
+      if (const auto key = strings.find(label)) {
+        level.keys.push_back(*key);
+      }
+    };
+    add(topology.levels[l]);
+    if (l < topology.alternatives.size()) {
+      std::for_each(topology.alternatives[l].begin(), topology.alternatives[l].end(), add);
+      level.skip_empty = !topology.alternatives[l].empty();
     }
-    keys.push_back(*key);
   }
+  levels[static_cast<std::size_t>(topology.lowest_above_hosts())].skip_empty |= topology.lone_nodes;
+  return levels;
+}
+
+std::optional<StringId> value_at(const Node& node, const LevelKeys& level, const Interner& strings) {
+  for (const StringId key : level.keys) {
+    const StringId* value = label_value(node.labels, key);
+    if (value != nullptr && !(level.skip_empty && strings.text(*value).empty())) {
+      return *value;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Entry> labelled_nodes(const Inventory& inventory, const Topology& topology) {
+  const Interner& strings = inventory.strings();
+  const std::vector<LevelKeys> levels = keys_of(topology, strings);
+  const auto lowest = static_cast<std::size_t>(topology.lowest_above_hosts());
   std::vector<Entry> entries;
   for (std::size_t n = 0; n < inventory.size(); ++n) {
     const auto id = make_id<NodeTag>(n);
     if (!inventory.alive(id)) {
       continue;
     }
+    const Node& node = inventory.node(id);
     Entry entry{id, {}};
-    entry.values.reserve(keys.size());
-    for (const StringId key : keys) {
-      const StringId* value = label_value(inventory.node(id).labels, key);
-      if (value == nullptr) {
+    entry.values.reserve(levels.size());
+    for (const LevelKeys& level : levels) {
+      auto value = value_at(node, level, strings);
+      if (!value && topology.lone_nodes && &level == &levels[lowest]) {
+        value = strings.find(node.name);
+        entry.lone = true;
+      }
+      if (!value) {
         break;
       }
       entry.values.push_back(*value);
     }
-    if (entry.values.size() == keys.size()) {
+    if (entry.values.size() == levels.size()) {
       entries.push_back(std::move(entry));
     }
   }
@@ -62,12 +99,16 @@ std::vector<std::uint32_t> ranks(const std::vector<Entry>& entries, const Intern
   return rank;
 }
 
-void sort_by_path(std::vector<Entry>& entries, const Inventory& inventory) {
+void sort_by_path(std::vector<Entry>& entries, const Inventory& inventory, const Topology& topology) {
   const std::vector<std::uint32_t> rank = ranks(entries, inventory.strings());
+  const auto lowest = static_cast<std::size_t>(topology.lowest_above_hosts());
   std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
     for (std::size_t l = 0; l < a.values.size(); ++l) {
       if (a.values[l] != b.values[l]) {
         return rank[a.values[l].index()] < rank[b.values[l].index()];
+      }
+      if (l == lowest && a.lone != b.lone) {
+        return b.lone;
       }
     }
     return inventory.node(a.node).name < inventory.node(b.node).name;
@@ -80,7 +121,7 @@ bool hosts_are_lowest_level(const std::vector<Entry>& entries, const Topology& t
     return false;
   }
   for (std::size_t i = 1; i < entries.size(); ++i) {
-    if (entries[i].values == entries[i - 1].values) {
+    if (entries[i].values == entries[i - 1].values && entries[i].lone == entries[i - 1].lone) {
       return false;
     }
   }
@@ -92,7 +133,7 @@ bool hosts_are_lowest_level(const std::vector<Entry>& entries, const Topology& t
 DomainTree::DomainTree(const Inventory& inventory, const Topology& topology) : structure_(inventory.structure()) {
   GANTREE_CHECK(!topology.levels.empty());
   std::vector<Entry> entries = labelled_nodes(inventory, topology);
-  sort_by_path(entries, inventory);
+  sort_by_path(entries, inventory, topology);
   topology_levels_ = static_cast<int>(topology.levels.size());
   const bool merged = hosts_are_lowest_level(entries, topology);
   levels_.resize(to(topology_levels_ + (merged ? 0 : 1)));
@@ -109,6 +150,9 @@ DomainTree::DomainTree(const Inventory& inventory, const Topology& topology) : s
       const auto& before = entries[host - 1].values;
       const auto [a, b] = std::mismatch(before.begin(), before.end(), entry.values.begin());
       fresh = static_cast<int>(a - before.begin());
+      if (entry.lone) {  // it sorts behind a domain that happens to have its name
+        fresh = std::min(fresh, topology.lowest_above_hosts());
+      }
     }
     for (int l = fresh; l < levels(); ++l) {
       Level& level = levels_[to(l)];

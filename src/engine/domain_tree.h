@@ -6,7 +6,8 @@
 // never overlooked. Domains of a level are sorted by path, so the children of a
 // domain, and the hosts below it, are one contiguous range.
 //
-// Immutable once built; a node that lacks a label is not in it.
+// Immutable once built; a node that lacks a label is not in it, unless the
+// topology lets it stand alone on the lowest level.
 #pragma once
 
 #include <cstdint>

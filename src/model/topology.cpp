@@ -48,8 +48,18 @@ bool is_dns_subdomain(std::string_view name) {
 }  // namespace
 
 int Topology::level(std::string_view label) const {
-  const auto it = std::find(levels.begin(), levels.end(), label);
-  return it == levels.end() ? -1 : static_cast<int>(it - levels.begin());
+  if (const auto it = std::find(levels.begin(), levels.end(), label); it != levels.end()) {
+    return static_cast<int>(it - levels.begin());
+  }
+  const auto it = std::find_if(alternatives.begin(), alternatives.end(), [&](const std::vector<std::string>& keys) {
+    return std::find(keys.begin(), keys.end(), label) != keys.end();
+  });
+  return it == alternatives.end() ? -1 : static_cast<int>(it - alternatives.begin());
+}
+
+int Topology::lowest_above_hosts() const {
+  const int last = static_cast<int>(levels.size()) - 1;
+  return last > 0 && levels.back() == kHostnameLabel ? last - 1 : last;
 }
 
 bool is_label_key(std::string_view key) {
@@ -66,17 +76,31 @@ Result<> validate(const Topology& topology) {
     return invalid(
         fmt::format("topology \"{}\" has {} levels; 1 to {} are allowed", topology.name, levels.size(), kMaxLevels));
   }
+  if (topology.alternatives.size() > levels.size()) {
+    return invalid(fmt::format("topology \"{}\" has further labels for more levels than there are", topology.name));
+  }
+  std::vector<std::string_view> seen;
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    if (!is_label_key(levels[i])) {
-      return invalid(fmt::format("topology \"{}\": level {} is \"{}\", which is not a label key", topology.name, i + 1,
-                                 levels[i]));
+    std::vector<std::string_view> keys{levels[i]};
+    if (i < topology.alternatives.size()) {
+      keys.insert(keys.end(), topology.alternatives[i].begin(), topology.alternatives[i].end());
     }
-    if (std::find(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(i), levels[i]) !=
-        levels.begin() + static_cast<std::ptrdiff_t>(i)) {
-      return invalid(fmt::format("topology \"{}\" has level \"{}\" twice", topology.name, levels[i]));
+    if (keys.size() > kMaxLabelsOfALevel) {
+      return invalid(fmt::format("topology \"{}\": level {} has {} labels; 1 to {} are allowed", topology.name, i + 1,
+                                 keys.size(), kMaxLabelsOfALevel));
     }
-    if (levels[i] == kHostnameLabel && i + 1 != levels.size()) {
-      return invalid(fmt::format("topology \"{}\": {} may only be the last level", topology.name, kHostnameLabel));
+    for (const std::string_view key : keys) {
+      if (!is_label_key(key)) {
+        return invalid(
+            fmt::format("topology \"{}\": level {} is \"{}\", which is not a label key", topology.name, i + 1, key));
+      }
+      if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
+        return invalid(fmt::format("topology \"{}\" has level \"{}\" twice", topology.name, key));
+      }
+      if (key == kHostnameLabel && i + 1 != levels.size()) {
+        return invalid(fmt::format("topology \"{}\": {} may only be the last level", topology.name, kHostnameLabel));
+      }
+      seen.push_back(key);
     }
   }
   return {};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "unit/engine/small_cluster.h"
 
 namespace gantree {
@@ -86,6 +88,87 @@ TEST(DomainTree, OfSixteenLevelsIsAsGoodAsAny) {
   c.host(path + "n1", 2);
   c.host(path + "n2", 2);
   EXPECT_EQ(c.where(c.gang({c.set("main", 4, 1, required(14))})), "n1:2 n2:2");
+}
+
+// Nodes by labels, in a topology of block and rack.
+class LabelledTree {
+ public:
+  explicit LabelledTree(Topology topology)
+      : engine_(inventory_), topology_(engine_.add_topology(std::move(topology))) {}
+
+  NodeId node(const std::string& name, const std::vector<std::pair<std::string, std::string>>& labels) {
+    Node node;
+    node.name = name;
+    for (const auto& [key, value] : labels) {
+      node.labels.push_back({inventory_.strings().intern(key), inventory_.strings().intern(value)});
+    }
+    std::sort(node.labels.begin(), node.labels.end());
+    return inventory_.upsert(node);
+  }
+  // "b1/r1", or "" where the node is outside.
+  std::string path(NodeId node) {
+    const DomainTree& tree = engine_.tree(topology_);
+    const std::uint32_t host = tree.host_of(node);
+    std::string out;
+    if (host != DomainTree::kNowhere) {
+      for (const std::string& value : tree.path({tree.host_level(), host})) {
+        out += (out.empty() ? "" : "/") + value;
+      }
+    }
+    return out;
+  }
+  const DomainTree& tree() { return engine_.tree(topology_); }
+
+ private:
+  Inventory inventory_;
+  Engine engine_;
+  TopologyId topology_;
+};
+
+TEST(DomainTree, TakesTheFirstLabelOfALevelThatIsNotEmpty) {
+  LabelledTree t({"t", {"block", "rack"}, {{"spine"}, {"rack.old", "rack.oldest"}}});
+  EXPECT_EQ(t.path(t.node("n1", {{"block", "b1"}, {"spine", "s1"}, {"rack", "r1"}})), "b1/r1");
+  EXPECT_EQ(t.path(t.node("n2", {{"spine", "b1"}, {"rack", ""}, {"rack.oldest", "r2"}})), "b1/r2");
+  EXPECT_EQ(t.path(t.node("n3", {{"block", ""}, {"rack", "r1"}})), "");
+  EXPECT_EQ(t.tree().size(0), 1U);
+}
+
+TEST(DomainTree, LetsANodeThatLacksTheLowestLabelStandAloneWhereAllowed) {
+  Topology topology{"t", {"block", "accelerator"}};
+  topology.lone_nodes = true;
+  LabelledTree t(topology);
+  const NodeId lone = t.node("n1", {{"block", "b1"}});
+  const NodeId bare = t.node("n2", {{"block", "b1"}, {"accelerator", ""}});
+  // A domain that has the name of a lone node by chance is another one.
+  const NodeId namesake = t.node("n3", {{"block", "b1"}, {"accelerator", "n1"}});
+  const NodeId outside = t.node("n4", {{"accelerator", "a1"}});
+  EXPECT_EQ(t.path(lone), "b1/n1");
+  EXPECT_EQ(t.path(bare), "b1/n2");
+  EXPECT_EQ(t.path(namesake), "b1/n1");
+  EXPECT_EQ(t.path(outside), "");
+  EXPECT_EQ(t.tree().size(0), 1U);
+  EXPECT_EQ(t.tree().size(1), 3U);
+}
+
+TEST(DomainTree, LetsNodesStandAloneAboveTheHostsToo) {
+  Topology topology{"t", {"block", "accelerator", "kubernetes.io/hostname"}};
+  topology.lone_nodes = true;
+  LabelledTree t(topology);
+  const NodeId lone = t.node("m", {{"block", "b1"}, {"kubernetes.io/hostname", "m"}});
+  const NodeId first = t.node("a", {{"block", "b1"}, {"accelerator", "m"}, {"kubernetes.io/hostname", "a"}});
+  const NodeId last = t.node("z", {{"block", "b1"}, {"accelerator", "m"}, {"kubernetes.io/hostname", "z"}});
+  EXPECT_EQ(t.path(lone), "b1/m/m");
+  EXPECT_EQ(t.path(first), "b1/m/a");
+  EXPECT_EQ(t.path(last), "b1/m/z");
+  EXPECT_EQ(t.tree().size(1), 2U);
+  EXPECT_EQ(t.tree().hosts({1, 0}).size(), 2U);
+  EXPECT_EQ(t.path(t.node("nameless", {{"block", "b1"}, {"accelerator", "m"}})), "");
+}
+
+TEST(DomainTree, KeepsANodeOutsideThatLacksTheLowestLabelByDefault) {
+  LabelledTree t({"t", {"block", "rack"}});
+  EXPECT_EQ(t.path(t.node("n1", {{"block", "b1"}})), "");
+  EXPECT_EQ(t.path(t.node("n2", {{"block", ""}, {"rack", "r1"}})), "r1");  // an empty value is a value
 }
 
 }  // namespace
