@@ -64,14 +64,26 @@ TopologyId topology_with(Engine& engine, const std::vector<std::string>& labels)
 }
 
 bool leaves_nodes_out(const Topology& topology, const Inventory& inventory) {
-  std::vector<std::optional<StringId>> keys;
-  for (const std::string& level : topology.levels) {
-    keys.push_back(inventory.strings().find(level));
+  const Interner& strings = inventory.strings();
+  // By level the labels of which a node needs one; a level that no node can lack has none.
+  std::vector<std::vector<std::optional<StringId>>> levels;
+  for (std::size_t l = 0; l < topology.levels.size(); ++l) {
+    if (topology.lone_nodes && static_cast<int>(l) == topology.lowest_above_hosts()) {
+      continue;
+    }
+    auto& keys = levels.emplace_back();
+    keys.push_back(strings.find(topology.levels[l]));
+    if (l < topology.alternatives.size()) {
+      for (const std::string& label : topology.alternatives[l]) {
+        keys.push_back(strings.find(label));
+      }
+    }
   }
   for (std::size_t i = 0; i < inventory.size(); ++i) {
     const NodeId id = make_id<NodeTag>(i);
-    const auto lacks = [&](const auto& key) { return !key || !label_value(inventory.node(id).labels, *key); };
-    if (inventory.alive(id) && std::any_of(keys.begin(), keys.end(), lacks)) {
+    const auto has = [&](const auto& key) { return key && label_value(inventory.node(id).labels, *key) != nullptr; };
+    const auto lacks = [&](const auto& keys) { return std::none_of(keys.begin(), keys.end(), has); };
+    if (inventory.alive(id) && std::any_of(levels.begin(), levels.end(), lacks)) {
       return true;
     }
   }

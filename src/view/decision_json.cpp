@@ -2,19 +2,17 @@
 
 #include <utility>
 
+#include "base/check.h"
+
 namespace gantree {
 
 namespace {
 
-std::vector<std::string> values_of(const Node& node, const Topology& topology, const Interner& strings) {
-  std::vector<std::string> values;
-  values.reserve(topology.levels.size());
-  for (const std::string& level : topology.levels) {
-    const auto key = strings.find(level);
-    const StringId* value = key ? label_value(node.labels, *key) : nullptr;
-    values.emplace_back(value == nullptr ? std::string_view{} : strings.text(*value));
-  }
-  return values;
+// The domain of a host on every level of the topology.
+std::vector<std::string> values_of(const DomainTree& tree, NodeId node) {
+  const std::uint32_t host = tree.host_of(node);
+  GANTREE_CHECK(host != DomainTree::kNowhere);
+  return tree.path({tree.host_level(), host});
 }
 
 json::Out texts(const std::vector<std::string>& items) {
@@ -64,10 +62,10 @@ json::Out decision_to_json(const Decision& decision, Cluster& cluster) {
 }  // namespace
 
 std::vector<DomainShare> domain_shares(const PodSetDecision& pod_set, Cluster& cluster) {
-  const Topology& topology = cluster.engine().topology(pod_set.topology);
+  const DomainTree& tree = cluster.engine().tree(pod_set.topology);
   std::vector<DomainShare> shares;
   for (const HostShare& host : pod_set.hosts) {
-    auto values = values_of(cluster.inventory().node(host.node), topology, cluster.inventory().strings());
+    auto values = values_of(tree, host.node);
     if (!shares.empty() && shares.back().values == values) {
       shares.back().count += host.count;
     } else {

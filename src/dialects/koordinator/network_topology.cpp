@@ -231,9 +231,10 @@ Result<NetworkTopology> read_network_topology(const NamedObject& named) {
 }
 
 Result<Topology> model_of(const NetworkTopology& network, const Inventory& inventory) {
-  Topology topology{.name = network.name, .levels = {}};
+  Topology topology{.name = network.name, .levels = {}, .alternatives = {}, .lone_nodes = true};
   for (const Layer& layer : network.layers) {
     topology.levels.push_back(layer.keys.front());
+    topology.alternatives.emplace_back(layer.keys.begin() + 1, layer.keys.end());
   }
   if (all_have_hostname(inventory) && topology.levels.back() != kHostnameLabel) {
     topology.levels.emplace_back(kHostnameLabel);

@@ -16,7 +16,7 @@ namespace gantree::koordinator {
 // One layer between the cluster and its nodes.
 struct Layer {
   std::string name;
-  std::vector<std::string> keys;  // label keys; the first that a node has tells
+  std::vector<std::string> keys;  // label keys; the first that is not empty on a node tells
 };
 
 // Layers from coarse to fine, without the cluster and the nodes themselves. The level of a layer in
@@ -37,8 +37,9 @@ struct NetworkTopology {
 // Fails, with file:line and the field, where the layers are not one chain below one root.
 [[nodiscard]] Result<NetworkTopology> read_network_topology(const NamedObject& named);
 
-// In terms of the model. It ends in kubernetes.io/hostname where all nodes have that label: then
-// placements name hosts. Fails where the labels make no topology (too many levels, one key twice).
+// In terms of the model. A node that lacks only the label of the lowest layer stands there alone. It ends in
+// kubernetes.io/hostname where all nodes have that label: then placements name hosts. Fails where the labels make no
+// topology (too many levels, one key twice).
 [[nodiscard]] Result<Topology> model_of(const NetworkTopology& network, const Inventory& inventory);
 
 // Letter case aside.

@@ -33,8 +33,11 @@ void constrain(Gang& gang, TopologyId topology, const Constraint& constraint) {
   }
   root.constraint = constraint;
   if (!constraint.slices.empty()) {
-    // Pieces are cut from all pods together, so there are no groups between.
+    // Pieces are cut from all pods together, so there are no groups between, and no minima of theirs.
     for (Group& group : std::exchange(root.groups, {})) {
+      for (PodSet& set : group.pod_sets) {
+        set.min_count = group.min_pods ? set.count : set.min_count;
+      }
       std::move(group.pod_sets.begin(), group.pod_sets.end(), std::back_inserter(root.pod_sets));
     }
   }
@@ -62,6 +65,50 @@ void for_each_set(Gang& gang, const auto& change) {
       change(set);
     }
   }
+}
+
+// Holds the pods of a shape to these hosts, whatever else they ask for.
+void hold_to(PodShape& shape, const std::vector<StringId>& names, StringId name_field) {
+  if (!shape.affinity) {
+    shape.affinity.emplace(1);
+  } else {
+    // What matches nothing must not come to match these hosts.
+    std::erase_if(*shape.affinity, [](const SelectorTerm& term) { return term.labels.empty() && term.fields.empty(); });
+  }
+  for (SelectorTerm& term : *shape.affinity) {
+    SelectorRequirement here;
+    here.key = name_field;
+    here.values = names;
+    term.fields.push_back(std::move(here));
+  }
+}
+
+// The names of all hosts of the domain of that level in which these nodes lie; nothing where they lie in several.
+std::optional<std::vector<StringId>> neighbours(Cluster& cluster, TopologyId topology, int level,
+                                                const std::vector<NodeId>& nodes) {
+  const DomainTree& tree = cluster.engine().tree(topology);
+  std::optional<Domain> common;
+  for (const NodeId node : nodes) {
+    const std::uint32_t host = tree.host_of(node);
+    if (host == DomainTree::kNowhere) {
+      return std::nullopt;
+    }
+    const Domain domain{level, tree.ancestor(tree.host_level(), host, level)};
+    if (common.value_or(domain) != domain) {
+      return std::nullopt;
+    }
+    common = domain;
+  }
+  if (!common) {
+    return std::nullopt;
+  }
+  std::vector<StringId> names;
+  const Range hosts = tree.hosts(*common);
+  for (std::uint32_t host = hosts.begin; host < hosts.end; ++host) {
+    names.push_back(cluster.inventory().strings().intern(cluster.inventory().node(tree.node(host)).name));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::string unique_name(std::set<std::string>& taken, const std::string& wanted) {
@@ -228,7 +275,12 @@ Gang Submitter::gang_of(const GangKey& key, const std::vector<Part>& parts) cons
       set.pods = members.pods;
     }
     if (group.pod_sets.size() == 1) {
-      group.pod_sets.front().min_count = std::clamp(part.need, 1, group.pod_sets.front().count);
+      group.pod_sets.front().min_count = std::min(part.need, group.pod_sets.front().count);
+    } else if (part.need < part.roster->pending()) {
+      group.min_pods = part.need;
+      for (PodSet& set : group.pod_sets) {
+        set.min_count = 0;
+      }
     }
   }
   return gang;
@@ -272,7 +324,10 @@ void Submitter::submit_alone(const Workload& workload, const Roster& roster) {
 }
 
 void Submitter::add_open(Submission& submission, const Gang& gang) {
-  for (const TopologyId topology : open_topologies(intake_)) {
+  if (!open_) {
+    open_ = open_topologies(intake_);
+  }
+  for (const TopologyId topology : *open_) {
     Gang way = gang;
     constrain(way, topology, {});
     add_alternative(submission, std::move(way));
@@ -304,8 +359,10 @@ void Submitter::add_ways(Submission& submission, const Gang& gang, const GatherS
     return;
   }
   add_confined(submission, gang, *constraint, parts);
-  if (!constraint->required && constraint->slices.empty() &&
-      leaves_nodes_out(engine.topology(topology_->id), intake_.cluster.inventory())) {
+  if (!nodes_outside_) {
+    nodes_outside_ = leaves_nodes_out(engine.topology(topology_->id), intake_.cluster.inventory());
+  }
+  if (!constraint->required && constraint->slices.empty() && *nodes_outside_) {
     Gang way = gang;
     constrain(way, hosts_only(engine), {});
     add_alternative(submission, std::move(way));
@@ -316,29 +373,26 @@ void Submitter::add_ways(Submission& submission, const Gang& gang, const GatherS
 // of preferred layers where there is room, the finest first.
 void Submitter::add_confined(Submission& submission, const Gang& gang, const Constraint& constraint,
                              const std::vector<Part>& parts) {
-  Engine& engine = intake_.cluster.engine();
-  const Topology& topology = engine.topology(topology_->id);
-  Interner& strings = intake_.cluster.inventory().strings();
   std::vector<NodeId> nodes;
   for (const Part& part : parts) {
     nodes.insert(nodes.end(), part.roster->nodes.begin(), part.roster->nodes.end());
   }
-  const int required = constraint.required.value_or(-1);
-  const auto confined_to = [&](int level) {
+  const StringId name_field = intake_.cluster.inventory().strings().intern("metadata.name");
+  const auto add = [&](const std::optional<std::vector<StringId>>& hosts) {
     Gang way = gang;
     constrain(way, topology_->id, constraint);
-    if (const auto path =
-            level < 0 || nodes.empty() ? std::nullopt : common_domain(engine, topology_->id, level, nodes)) {
-      for_each_set(way, [&](PodSet& set) { confine(set.shape, topology, *path, strings); });
+    if (hosts) {
+      for_each_set(way, [&](PodSet& set) { hold_to(set.shape, *hosts, name_field); });
     }
-    return way;
+    add_alternative(submission, std::move(way));
   };
+  const int required = constraint.required.value_or(-1);
   for (int level = constraint.preferred.value_or(-1); level > required && !nodes.empty(); --level) {
-    if (common_domain(engine, topology_->id, level, nodes)) {
-      add_alternative(submission, confined_to(level));
+    if (const auto hosts = neighbours(intake_.cluster, topology_->id, level, nodes)) {
+      add(hosts);
     }
   }
-  add_alternative(submission, confined_to(required));
+  add(required < 0 ? std::nullopt : neighbours(intake_.cluster, topology_->id, required, nodes));
 }
 
 }  // namespace gantree::koordinator

@@ -54,6 +54,9 @@ class Submitter {
   Intake& intake_;
   const Roll& roll_;
   const std::optional<UsedTopology>& topology_;
+  // The same for all gangs, found when first asked for.
+  std::optional<std::vector<TopologyId>> open_;
+  std::optional<bool> nodes_outside_;
   int unresolved_priorities_ = 0;
   int no_topology_ = 0;               // bundles that prefer layers where there is no topology
   std::vector<std::string> ignored_;  // layers that are preferred but not there

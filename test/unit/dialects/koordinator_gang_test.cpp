@@ -182,6 +182,20 @@ TEST(KoordinatorGang, GroupsCrossNamespacesAndKeepTheirOwnMinima) {
   EXPECT_EQ(world.reading->queue.size(), 1U);
 }
 
+TEST(KoordinatorGang, PodsOfDifferentSizesShareTheMinimumOfTheirPodGroup) {
+  std::string yaml = koordinator_nodes() + pod_group("gang", 3) + koord_pod("big", in_group("gang"), 9);
+  for (const char* name : {"small-0", "small-1", "small-2"}) {
+    yaml += koord_pod(name, in_group("gang"));
+  }
+  World world(yaml);
+  const Group& root = world.job("gang").alternatives.at(0).gang.root;
+  EXPECT_EQ(root.min_pods, 3);
+  const auto decisions = run_cycle(world.cluster, world.quota, world.reading->queue);
+  ASSERT_EQ(decisions.at(0).state, GangState::kPlaced) << decisions.at(0).message;
+  EXPECT_EQ(decisions[0].pod_sets.at(0).count, 0);
+  EXPECT_EQ(decisions[0].pod_sets.at(1).count, 3);
+}
+
 TEST(KoordinatorGang, ListsThatContradictEachOtherAreRejectedNamingBoth) {
   World world(koordinator_nodes() + pod_group("a", 1, groups("\"default/a\", \"default/b\"")) +
               pod_group("b", 1, groups("\"default/b\", \"default/c\"")) + pod_group("c", 1) +
@@ -225,7 +239,7 @@ TEST(KoordinatorGang, PodsThatRunCountAsTheMatchPolicySays) {
                  koord_pod("p-1", in_group("gang")));
   };
   EXPECT_EQ(min_of(world("waiting-and-running"), "gang"), 1);
-  EXPECT_EQ(min_of(world("once-satisfied"), "gang"), 1);
+  EXPECT_EQ(min_of(world("once-satisfied"), "gang"), 0);
   const World only = world("only-waiting");
   ASSERT_TRUE(only.job("gang").rejection);
   EXPECT_EQ(only.job("gang").rejection->reason, Reason::kGangIncomplete);
@@ -263,7 +277,7 @@ spec:
   EXPECT_EQ(world.job("a").key.kind, "Pod");
   EXPECT_EQ(world.job("b").pod_sets, (std::vector<std::pair<std::string, int>>{{"main", 1}}));
   EXPECT_EQ(world.job("web").pod_sets.at(0).second, 3);
-  EXPECT_EQ(min_of(world, "web"), 1);
+  EXPECT_EQ(min_of(world, "web"), 0);
 }
 
 TEST(KoordinatorGang, RunningMembersOfAGroupAreOneGangThatProtectedPodsShield) {

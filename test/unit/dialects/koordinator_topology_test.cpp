@@ -30,6 +30,22 @@ TEST(KoordinatorTopology, LayersMayBeListedInAnyOrderAndLeaveOutTheNodes) {
   EXPECT_EQ(world.cluster.engine().topology(make_id<TopologyTag>(0)).levels.front(), "net/spine");
 }
 
+TEST(KoordinatorTopology, TheFirstLabelThatANodeHasTellsItsDomain) {
+  const auto node = [](const std::string& name, const std::string& labels) {
+    return "---\napiVersion: v1\nkind: Node\nmetadata: {name: " + name + ", labels: {" + labels + "}}\n";
+  };
+  World world(network_topology("{topologyLayer: Spine, labelKey: [net/new, net/old]}, "
+                               "{topologyLayer: Block, labelKey: [net/block], parentTopologyLayer: Spine}") +
+              node("a", "net/new: s1, net/old: x, net/block: b") +
+              node("b", "net/new: \"\", net/old: s1, net/block: b") + node("c", "net/old: s1") +
+              node("d", "net/block: b"));
+  const auto object = koordinator::cluster_network_topology(world.manifests.documents(), world.cluster);
+  ASSERT_TRUE(object);
+  // c lacks the label of the lowest layer only, so it stands there alone; d is outside.
+  EXPECT_NE(object->to_yaml().find("    childTopologyNames:\n    - b\n    - c\n    nodeNum: 3\n"), std::string::npos)
+      << object->to_yaml();
+}
+
 TEST(KoordinatorTopology, OnlyTheOneNamedDefaultIsUsed) {
   World world(network_topology("{topologyLayer: broken}", "other"));
   ASSERT_EQ(world.error(), "");
