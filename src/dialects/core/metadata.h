@@ -13,6 +13,12 @@ namespace gantree {
 
 using LabelMap = std::map<std::string, std::string, std::less<>>;
 
+// The labels or annotations of metadata that was read already; absent also where they are null.
+[[nodiscard]] inline json::Value map_at(json::Value metadata, std::string_view key) {
+  const json::Value map = metadata ? metadata[key] : json::Value();
+  return map && map.kind() == json::Kind::kObject ? map : json::Value();
+}
+
 // The owner that controls an object; all "" where nothing does.
 struct Owner {
   std::string_view group;  // of its API

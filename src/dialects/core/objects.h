@@ -33,8 +33,8 @@ struct PodRecord {
   Workload* workload = nullptr;  // the topmost in the input that made it; filled in when all is read
 
   [[nodiscard]] bool bound() const { return !node.empty(); }
-  [[nodiscard]] json::Value labels() const { return object.metadata()["labels"]; }
-  [[nodiscard]] json::Value annotations() const { return object.metadata()["annotations"]; }
+  [[nodiscard]] json::Value labels() const { return map_at(object.metadata(), "labels"); }
+  [[nodiscard]] json::Value annotations() const { return map_at(object.metadata(), "annotations"); }
   [[nodiscard]] json::Value spec() const { return object.value["spec"]; }
 };
 

@@ -12,7 +12,7 @@ namespace gantree::kai {
 namespace {
 
 bool has_marks(json::Value map) {
-  if (!map) {
+  if (!map || map.kind() != json::Kind::kObject) {
     return false;
   }
   const auto members = map.members();

@@ -226,8 +226,8 @@ Result<GangRules> read_pod_group(const NamedObject& named, Unused& unused) {
 
 GangRules read_pod_rules(std::string_view ns, std::string_view file, json::Value metadata, Unused& unused) {
   Objection objection(file);
-  const json::Value labels = metadata["labels"];
-  const json::Value annotations = metadata["annotations"];
+  const json::Value labels = map_at(metadata, "labels");
+  const json::Value annotations = map_at(metadata, "annotations");
   GangRules rules;
   rules.ns = ns;
   rules.name = gang_name(labels, annotations);

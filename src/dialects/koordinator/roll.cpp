@@ -37,8 +37,8 @@ void Roll::add(GangRules rules) {
 }
 
 void Roll::take_metadata(std::string_view ns, std::string_view file, json::Value metadata, Unused& unused) {
-  const json::Value labels = metadata ? metadata["labels"] : json::Value();
-  const json::Value annotations = metadata ? metadata["annotations"] : json::Value();
+  const json::Value labels = map_at(metadata, "labels");
+  const json::Value annotations = map_at(metadata, "annotations");
   const std::string_view name = gang_name(labels, annotations);
   if (name.empty()) {
     return;

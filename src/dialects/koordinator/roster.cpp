@@ -189,10 +189,10 @@ class RollCall {
     json::Reader read(object.file, object.value, fmt::format("Pod \"{}/{}\"", ns, name));
     const json::Value metadata = object.metadata();
     const json::Value spec = object.value["spec"];
-    const GangId id = gang_id(ns, koordinator::gang_name(metadata["labels"], metadata["annotations"]));
+    const GangId id = gang_id(ns, koordinator::gang_name(map_at(metadata, "labels"), map_at(metadata, "annotations")));
     Roster& roster = rosters_.gangs[id];
     Objection objection(object.file, roster.objection);
-    loose_[id].push_back({.rank = rank_of(name, metadata["annotations"], objection),
+    loose_[id].push_back({.rank = rank_of(name, map_at(metadata, "annotations"), objection),
                           .shape = read_pod_shape(read, spec, intake_.cluster.inventory()),
                           .spec = spec,
                           .file = object.file});

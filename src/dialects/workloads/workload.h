@@ -30,8 +30,8 @@ struct PodTemplate {
   int each = 1;              // pods of one part
 
   [[nodiscard]] int count() const { return replicas * each; }
-  [[nodiscard]] json::Value labels() const { return metadata["labels"]; }
-  [[nodiscard]] json::Value annotations() const { return metadata["annotations"]; }
+  [[nodiscard]] json::Value labels() const { return map_at(metadata, "labels"); }
+  [[nodiscard]] json::Value annotations() const { return map_at(metadata, "annotations"); }
 };
 
 struct Workload {

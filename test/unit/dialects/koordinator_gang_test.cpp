@@ -311,6 +311,24 @@ TEST(KoordinatorGang, SettingsWithoutEffectInAPlanAreNoted) {
   EXPECT_EQ(world.reading->notes.size(), 7U);
 }
 
+TEST(KoordinatorGang, LabelsAndAnnotationsThatAreNullAreNone) {
+  World world(koordinator_nodes() + koord_pod("a", "labels: null, annotations: null") + R"(---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly, namespace: default}
+spec:
+  schedule: "0 0 * * *"
+  jobTemplate:
+    metadata: {labels: null, annotations: null}
+    spec:
+      template:
+        metadata: {labels: null, annotations: null}
+        spec: {schedulerName: koord-scheduler, containers: [{name: c}]}
+)");
+  EXPECT_EQ(world.job("a").pod_sets.size(), 1U);
+  EXPECT_EQ(world.job("nightly").dialect, "koordinator");
+}
+
 TEST(KoordinatorGang, PodsThatContradictEachOtherAboutTheirGangAreRejected) {
   const auto pod = [](const std::string& name, const std::string& min) {
     return koord_pod(name, "annotations: {" + kPrefix + "name: g, " + kPrefix + "min-available: \"" + min + "\"}");
