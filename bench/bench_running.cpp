@@ -54,9 +54,10 @@ BenchRunning bench_running(int nodes, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto up_to = [&](std::uint64_t most) { return static_cast<int>(random() % (most + 1)); };
   Engine& engine = running.bench->cluster.engine();
-  for (int i = 0; i < nodes / 2; ++i) {
+  const auto wanted = static_cast<std::size_t>(nodes / 2);
+  for (int i = 0; running.gangs.size() < wanted && i < 2 * nodes; ++i) {
     const int gpus = 1 << up_to(3);
-    Gang gang = bench_gang(*running.bench, BenchAsk::kPreferredRack, (1 + up_to(31)) / gpus + 1, gpus);
+    Gang gang = bench_gang(*running.bench, BenchAsk::kPreferredRack, up_to(27) / gpus + 1, gpus);
     gang.key.name = fmt::format("running-{:05}", i);
     const Outcome outcome = engine.place(gang);
     if (!outcome.placement) {

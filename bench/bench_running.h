@@ -12,7 +12,7 @@
 
 namespace gantree {
 
-// An empty cluster filled by gangs of 1 to 32 pods of 1, 2, 4 or 8 GPUs, one gang for every two
+// An empty cluster filled by gangs of 1 to 28 pods of 1, 2, 4 or 8 GPUs, one gang for every two
 // nodes, each as close together as it got. Every fifth stays whatever asks.
 struct BenchRunning {
   std::unique_ptr<BenchCluster> bench;
