@@ -29,17 +29,17 @@ struct PlanOptions {
   std::shared_ptr<std::string> color;
 };
 
-std::string render(const PlanOptions& options, const std::vector<Decision>& decisions, Cluster& cluster) {
+std::string render(const PlanOptions& options, const Plan& plan, Cluster& cluster) {
   if (options.output == "json") {
-    return decisions_to_json(decisions, cluster).to_json(true) + "\n";
+    return plan_to_json(plan, cluster).to_json(true) + "\n";
   }
   if (options.output == "yaml") {
-    return decisions_to_json(decisions, cluster).to_yaml();
+    return plan_to_json(plan, cluster).to_yaml();
   }
   if (options.output == "svg") {
-    return view::svg_plan(cluster, decisions);
+    return view::svg_plan(cluster, plan);
   }
-  return view::text_plan(cluster, decisions, text_options(*options.color));
+  return view::text_plan(cluster, plan, text_options(*options.color));
 }
 
 // What the user should know beside the answer.
@@ -77,11 +77,11 @@ int plan(const PlanOptions& options) {
     reading = std::move(*taken);
   }
   tell_about(reading, options.verbose);
-  const std::vector<Decision> decisions = run_cycle(cluster, quota, std::move(reading.queue));
-  if (!write_output(render(options, decisions, cluster))) {
+  const Plan made = run_cycle(cluster, quota, std::move(reading.queue));
+  if (!write_output(render(options, made, cluster))) {
     return kBadInput;
   }
-  const bool all = std::all_of(decisions.begin(), decisions.end(),
+  const bool all = std::all_of(made.decisions.begin(), made.decisions.end(),
                                [](const Decision& decision) { return decision.state == GangState::kPlaced; });
   return all ? kDone : kNotAll;
 }

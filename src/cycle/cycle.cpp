@@ -1,131 +1,18 @@
 #include "cycle/cycle.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "base/check.h"
 #include "cycle/obstacle.h"
+#include "cycle/start.h"
+#include "queue/order.h"
 
 namespace gantree {
 
 namespace {
-
-// What an alternative got. Lists are by pod set of its gang.
-struct Started {
-  std::vector<int> counts;
-  Placement placement;
-};
-
-std::vector<int> counts_of(const Gang& gang) {
-  std::vector<int> counts;
-  for (const PodSet* set : pod_sets(gang.root)) {
-    counts.push_back(set->count);
-  }
-  return counts;
-}
-
-void collect(Group& group, std::vector<PodSet*>& sets) {
-  for (PodSet& set : group.pod_sets) {
-    sets.push_back(&set);
-  }
-  for (Group& nested : group.groups) {
-    collect(nested, sets);
-  }
-}
-
-// The topology of every pod set: its own, or the one it inherits.
-void collect_topologies(const Group& group, TopologyId inherited, std::vector<TopologyId>& topologies) {
-  const TopologyId own = group.constraint.topology.value_or(inherited);
-  for (const PodSet& set : group.pod_sets) {
-    topologies.push_back(set.constraint.topology.value_or(own));
-  }
-  for (const Group& nested : group.groups) {
-    collect_topologies(nested, own, topologies);
-  }
-}
-
-// The largest counts that the quota holds, every pod set shrunk by the same part of what it can
-// spare. Nothing where the minimum is too much already.
-std::optional<std::vector<int>> counts_within_quota(const Quota& quota, const Alternative& alternative) {
-  const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
-  const auto spare = [](const PodSet* set) { return std::int64_t{set->count} - std::min(set->min_count, set->count); };
-  std::int64_t steps = 0;
-  for (const PodSet* set : sets) {
-    steps = std::max(steps, spare(set));
-  }
-  const auto after = [&](std::int64_t step) {
-    std::vector<int> counts;
-    for (const PodSet* set : sets) {
-      counts.push_back(set->count - static_cast<int>(steps == 0 ? 0 : spare(set) * step / steps));
-    }
-    return counts;
-  };
-  if (quota.lacking(alternative.demand, after(steps))) {
-    return std::nullopt;
-  }
-  std::int64_t low = 0;
-  std::int64_t high = steps;
-  while (low < high) {
-    const std::int64_t middle = std::midpoint(low, high);
-    if (quota.lacking(alternative.demand, after(middle))) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return after(low);
-}
-
-tl::expected<Started, Obstacle> try_to_start(Cluster& cluster, Quota& quota, const Alternative& alternative) {
-  Gang gang = alternative.gang;
-  if (auto shortage = quota.lacking(alternative.demand, counts_of(gang))) {
-    const auto counts = counts_within_quota(quota, alternative);
-    if (!counts) {
-      return tl::unexpected(obstacle(std::move(*shortage), alternative));
-    }
-    std::vector<PodSet*> sets;
-    collect(gang.root, sets);
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-      sets[i]->count = (*counts)[i];
-    }
-  }
-  if (pod_sets(gang.root).empty()) {
-    return Started{};  // a gang of no pods needs no place
-  }
-  Outcome outcome = cluster.engine().place(gang);
-  if (!outcome.placement) {
-    return tl::unexpected(obstacle(outcome, alternative));
-  }
-  cluster.assume(gang, *outcome.placement);
-  quota.take(alternative.demand, outcome.counts);
-  return Started{.counts = std::move(outcome.counts), .placement = std::move(*outcome.placement)};
-}
-
-// The pod sets as submitted, with what the alternative's gang got. A set of no pods is not in the gang.
-std::vector<PodSetDecision> placed_sets(const Submission& submission, const Alternative& alternative,
-                                        Started&& started) {
-  const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
-  std::vector<TopologyId> topologies;
-  collect_topologies(alternative.gang.root, alternative.gang.topology, topologies);
-  std::vector<PodSetDecision> placed;
-  for (const auto& [name, count] : submission.pod_sets) {
-    PodSetDecision& decision = placed.emplace_back();
-    decision.name = name;
-    decision.asked = count;
-    decision.topology = alternative.gang.topology;
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-      if (sets[i]->name == name) {
-        decision.count = started.counts[i];
-        decision.flavor = alternative.flavors[i];
-        decision.topology = topologies[i];
-        decision.hosts = std::move(started.placement.pod_sets[i]);
-        decision.requests = sets[i]->shape.requests;
-      }
-    }
-  }
-  return placed;
-}
 
 Decision undecided(const Submission& submission) {
   Decision decision;
@@ -140,40 +27,110 @@ Decision undecided(const Submission& submission) {
   return decision;
 }
 
-Decision decide(Cluster& cluster, Quota& quota, Submission& submission) {
-  Decision decision = undecided(submission);
-  if (submission.rejection) {
-    decision.state = submission.rejection->waits ? GangState::kWaiting : GangState::kRejected;
-    decision.reason = submission.rejection->reason;
-    decision.message = std::move(submission.rejection->message);
-    return decision;
-  }
-  GANTREE_CHECK(!submission.alternatives.empty());
-  std::vector<Obstacle> obstacles;
+// The alternatives in the order in which they are tried.
+std::vector<const Alternative*> in_order(const Submission& submission, const Quota& quota) {
+  std::vector<const Alternative*> alternatives;
   for (const Alternative& alternative : submission.alternatives) {
-    auto started = try_to_start(cluster, quota, alternative);
-    if (started) {
-      decision.state = GangState::kPlaced;
-      decision.pod_sets = placed_sets(submission, alternative, std::move(*started));
+    alternatives.push_back(&alternative);
+  }
+  if (submission.own_quota_first) {
+    std::stable_partition(alternatives.begin(), alternatives.end(),
+                          [&](const Alternative* alternative) { return !quota.would_borrow(demand_of(*alternative)); });
+  }
+  return alternatives;
+}
+
+class Cycle {
+ public:
+  Cycle(Cluster& cluster, Quota& quota, const std::vector<Submission>& submissions, CycleObserver* observer)
+      : cluster_(cluster), quota_(quota), submissions_(submissions), observer_(observer), order_(quota, submissions) {}
+
+  Plan run() && {
+    plan_.decisions.reserve(submissions_.size());
+    while (const auto position = order_.next()) {
+      const Submission& submission = submissions_[*position];
+      const Decision& decision = take(submission, [&] { return decide(submission); });
+      if (submission.queue && quota_.rules(*submission.queue).strict && decision.state == GangState::kWaiting) {
+        hold_back(*submission.queue, submission);
+      }
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  template <class Decide>
+  const Decision& take(const Submission& submission, Decide decide_it) {
+    if (observer_ != nullptr) {
+      observer_->before(submission, cluster_, quota_);
+    }
+    plan_.decisions.push_back(decide_it());
+    if (observer_ != nullptr) {
+      observer_->after(submission, plan_.decisions.back(), cluster_, quota_);
+    }
+    return plan_.decisions.back();
+  }
+
+  // Behind the head of a strict queue nothing starts before it, save what is turned down anyway.
+  void hold_back(QueueId queue, const Submission& head) {
+    for (const std::size_t position : order_.rest_of(queue)) {
+      const Submission& submission = submissions_[position];
+      take(submission, [&] {
+        if (submission.rejection) {
+          return decide(submission);
+        }
+        Decision decision = undecided(submission);
+        decision.reason = Reason::kQueueBlocked;
+        decision.message = fmt::format("{} starts its jobs strictly in order, and {}/{} before it waits",
+                                       quota_.rules(queue).name, head.key.ns, head.key.name);
+        return decision;
+      });
+    }
+  }
+
+  Decision decide(const Submission& submission) {
+    Decision decision = undecided(submission);
+    if (submission.rejection) {
+      decision.state = submission.rejection->waits ? GangState::kWaiting : GangState::kRejected;
+      decision.reason = submission.rejection->reason;
+      decision.message = submission.rejection->message;
       return decision;
     }
-    obstacles.push_back(std::move(started.error()));
+    GANTREE_CHECK(!submission.alternatives.empty());
+    const std::vector<const Alternative*> alternatives = in_order(submission, quota_);
+    std::vector<Obstacle> obstacles;
+    for (const Alternative* alternative : alternatives) {
+      auto started = try_to_start(cluster_, quota_, submission, *alternative);
+      if (started) {
+        accept(submission, *alternative, std::move(*started), decision);
+        return decision;
+      }
+      obstacles.push_back(std::move(started.error()));
+    }
+    decision.reason = nearest(obstacles).reason;
+    decision.message = explain(obstacles);
+    return decision;
   }
-  decision.reason = nearest(obstacles).reason;
-  decision.message = explain(obstacles);
-  return decision;
-}
+
+  void accept(const Submission& submission, const Alternative& alternative, Started&& started, Decision& decision) {
+    decision.state = GangState::kPlaced;
+    decision.pod_sets = placed_sets(submission, alternative, std::move(started));
+    if (submission.queue) {
+      order_.changed(*submission.queue);
+    }
+  }
+
+  Cluster& cluster_;
+  Quota& quota_;
+  const std::vector<Submission>& submissions_;
+  CycleObserver* observer_;
+  Order order_;
+  Plan plan_;
+};
 
 }  // namespace
 
-std::vector<Decision> run_cycle(Cluster& cluster, Quota& quota, std::vector<Submission> queue) {
-  sort_queue(queue);
-  std::vector<Decision> decisions;
-  decisions.reserve(queue.size());
-  for (Submission& submission : queue) {
-    decisions.push_back(decide(cluster, quota, submission));
-  }
-  return decisions;
+Plan run_cycle(Cluster& cluster, Quota& quota, std::vector<Submission> submissions, CycleObserver* observer) {
+  return Cycle(cluster, quota, submissions, observer).run();
 }
 
 }  // namespace gantree

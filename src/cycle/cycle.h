@@ -1,4 +1,4 @@
-// The algorithm on one page: who goes next, where, or why not.
+// The algorithm on one page: who goes next, where, or why not, and who has to go for it.
 #pragma once
 
 #include <vector>
@@ -10,15 +10,30 @@
 
 namespace gantree {
 
-// Takes the queue in order; each gang is tried with its alternatives in order:
-// first quota, then the engine. What is placed is assumed and its quota used,
-// so that the next gang sees it. One decision a submission, in the order taken.
+// Looks on while the cycle decides. Places may be tried on the cluster and victims looked for, but all must be
+// as before when a call returns.
+class CycleObserver {
+ public:
+  CycleObserver() = default;
+  virtual ~CycleObserver() = default;
+  CycleObserver(const CycleObserver&) = delete;
+  CycleObserver& operator=(const CycleObserver&) = delete;
+
+  // It is the submission's turn; cluster and quota are as it finds them.
+  virtual void before(const Submission& submission, Cluster& cluster, const Quota& quota) = 0;
+  // It has been decided; cluster and quota are as it leaves them.
+  virtual void after(const Submission& submission, const Decision& decision, Cluster& cluster, const Quota& quota) = 0;
+};
+
+// Takes the submissions in the order of queue/order.h; each gang is tried with its alternatives in order: first
+// quota, then the engine. What is placed is assumed and its quota used, so that the next gang sees it. One
+// decision a submission, in the order taken.
 //
-// Where quota is short and a pod set may start with fewer pods, as many as the
-// quota holds are tried. Where no alternative works, the decision gives the
-// reason that is nearest to being lifted (busy, search limit, quota in use, too
-// large, quota too small; the first alternative among equals) and names the
-// others.
-[[nodiscard]] std::vector<Decision> run_cycle(Cluster& cluster, Quota& quota, std::vector<Submission> queue);
+// Where quota is short and a pod set may start with fewer pods, as many as the quota holds are tried. Where no
+// alternative works, the decision gives the reason that is nearest to being lifted (busy, search limit, quota in
+// use, too large, quota too small; the first alternative among equals) and names the others. Behind a gang that
+// waits in a strict queue all others of that queue wait too.
+[[nodiscard]] Plan run_cycle(Cluster& cluster, Quota& quota, std::vector<Submission> submissions,
+                             CycleObserver* observer = nullptr);
 
 }  // namespace gantree

@@ -12,6 +12,8 @@ const char* to_string(Reason reason) {
       return "QuotaExceeded";
     case Reason::kQueueStopped:
       return "QueueStopped";
+    case Reason::kQueueBlocked:
+      return "QueueBlocked";
     case Reason::kGangIncomplete:
       return "GangIncomplete";
     case Reason::kPreempting:
@@ -32,6 +34,16 @@ const char* to_string(GangState state) {
       return "Waiting";
     case GangState::kRejected:
       return "Rejected";
+  }
+  return "?";
+}
+
+const char* to_string(EvictionReason reason) {
+  switch (reason) {
+    case EvictionReason::kPreempted:
+      return "Preempted";
+    case EvictionReason::kReclaimed:
+      return "Reclaimed";
   }
   return "?";
 }

@@ -33,6 +33,7 @@ enum class Reason : std::uint8_t {
   kTopologyTooLarge,
   kQuotaExceeded,
   kQueueStopped,
+  kQueueBlocked,
   kGangIncomplete,
   kPreempting,
   kSearchLimit,
@@ -60,6 +61,29 @@ struct Decision {
   Reason reason = Reason::kTopologyBusy;  // unless placed
   std::string message;                    // unless placed
   std::vector<PodSetDecision> pod_sets;
+};
+
+enum class EvictionReason : std::uint8_t {
+  kPreempted,  // by a gang of higher priority (or an older one, where its queue allows that)
+  kReclaimed,  // by a queue that takes back what it lent
+};
+[[nodiscard]] const char* to_string(EvictionReason reason);
+
+// A running gang that has to go so that another one starts.
+struct Eviction {
+  GangKey key;
+  std::string dialect;
+  GangKey by;  // for whom
+  EvictionReason reason = EvictionReason::kPreempted;
+  std::string message;  // one sentence: for whom, and what was considered
+  std::int64_t priority = 0;
+  int pods = 0;
+};
+
+// What would happen.
+struct Plan {
+  std::vector<Decision> decisions;  // in the order decided
+  std::vector<Eviction> evictions;  // in the order of the gangs they are for
 };
 
 }  // namespace gantree

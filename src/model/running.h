@@ -42,6 +42,7 @@ struct RunningGang {
   GangKey key;
   std::string dialect;
   std::int64_t priority = 0;
+  std::int64_t created_seconds = 0;  // Unix time, of the API object; 0: not known
   std::int64_t started_seconds = 0;  // Unix time; 0: not known, taken for the oldest
   bool evictable = true;             // false: no one may evict it, whatever the priorities
   std::vector<Holding> holdings;

@@ -1,18 +1,23 @@
 #include "queue/submission.h"
 
-#include <algorithm>
 #include <limits>
 #include <tuple>
 
 namespace gantree {
 
-void sort_queue(std::vector<Submission>& queue) {
+QuotaDemand demand_of(const Alternative& alternative) {
+  std::vector<int> counts;
+  for (const PodSet* set : pod_sets(alternative.gang.root)) {
+    counts.push_back(set->count);
+  }
+  return Quota::sum(alternative.demand, counts);
+}
+
+bool goes_before(const Submission& a, const Submission& b) {
   const auto created = [](const Submission& submission) {
     return submission.created_seconds == 0 ? std::numeric_limits<std::int64_t>::max() : submission.created_seconds;
   };
-  std::stable_sort(queue.begin(), queue.end(), [&](const Submission& a, const Submission& b) {
-    return std::tuple(b.priority, created(a), std::tie(a.key)) < std::tuple(a.priority, created(b), std::tie(b.key));
-  });
+  return std::tuple(b.priority, created(a), std::tie(a.key)) < std::tuple(a.priority, created(b), std::tie(b.key));
 }
 
 }  // namespace gantree

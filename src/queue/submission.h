@@ -30,14 +30,22 @@ struct Submission {
   GangKey key;
   std::string dialect;
   std::int64_t priority = 0;
-  std::int64_t created_seconds = 0;
+  std::int64_t created_seconds = 0;  // Unix time; 0: not created yet, so it comes after all that waits
+  std::optional<QueueId> queue;      // none: no quota, and whatever comes counts as within it
+  bool may_evict = true;             // false: it waits rather than have others evicted (preemptionPolicy Never)
+  Borrowing borrowing = Borrowing::kAllowed;
+  bool own_quota_first = false;     // alternatives that do not borrow go before those that do
+  bool evicts_before_next = false;  // each alternative is tried with evictions before the next one is looked at
   std::vector<std::pair<std::string, int>> pod_sets;  // name and count, for reports
   std::vector<Alternative> alternatives;              // in order of preference
   std::optional<Rejection> rejection;                 // then there are no alternatives
 };
 
-// Priority (high first), then creation time, then namespace, name and kind. What has no creation
-// time is not created yet, so it comes after all that has waited already.
-void sort_queue(std::vector<Submission>& queue);
+// All pods of an alternative, by cell.
+[[nodiscard]] QuotaDemand demand_of(const Alternative& alternative);
+
+// Whether a goes before b where they are in the same queue: by priority (high first), then creation time, then
+// namespace, name and kind.
+[[nodiscard]] bool goes_before(const Submission& a, const Submission& b);
 
 }  // namespace gantree

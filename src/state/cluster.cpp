@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace gantree {
 
 void Cluster::upsert_node(Node node) {
@@ -31,23 +33,26 @@ void Cluster::remove_pod(std::string_view key) {
   pods_.erase(it);
 }
 
+BudgetId Cluster::add_budget(DisruptionBudget budget) {
+  budgets_.push_back(std::move(budget));
+  return make_id<DisruptionBudgetTag>(budgets_.size() - 1);
+}
+
 void Cluster::add_running(RunningGang gang) {
   engine_.hold(gang);
   running_.push_back(std::move(gang));
 }
 
-void Cluster::evict(std::size_t position) {
-  engine_.evict(running_[position]);
-  for (const auto& [budget, pods] : running_[position].budgets) {
+RunningGang Cluster::evict(std::size_t position) {
+  GANTREE_CHECK(position < running_.size());
+  RunningGang gang = std::move(running_[position]);
+  running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(position));
+  engine_.evict(gang);
+  for (const auto& [budget, pods] : gang.budgets) {
     int& allowed = budgets_[budget.index()].allowed;
     allowed = std::max(0, allowed - pods);
   }
-  running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(position));
-}
-
-BudgetId Cluster::add_budget(DisruptionBudget budget) {
-  budgets_.push_back(std::move(budget));
-  return make_id<DisruptionBudgetTag>(budgets_.size() - 1);
+  return gang;
 }
 
 }  // namespace gantree

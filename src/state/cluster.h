@@ -5,6 +5,8 @@
 //                                        +------forget-----> | (unknown)
 //               (unknown) -----------------add---------------+
 //
+// Running gangs are known beside their pods: as wholes that may be evicted.
+//
 // One thread owns it.
 #pragma once
 
@@ -49,8 +51,9 @@ class Cluster {
   // A gang that runs, whose pods are known already.
   void add_running(RunningGang gang);
   [[nodiscard]] const std::vector<RunningGang>& running() const { return running_; }
-  // Takes a running gang, by its position, off its hosts; disruption budgets shrink.
-  void evict(std::size_t position);
+  // Takes a running gang, by its position, off its hosts; disruption budgets shrink. Its pods stay known, and are
+  // not to be removed once more: evictions are for plans. Positions behind it move up.
+  RunningGang evict(std::size_t position);
 
   BudgetId add_budget(DisruptionBudget budget);
   [[nodiscard]] const std::vector<DisruptionBudget>& budgets() const { return budgets_; }

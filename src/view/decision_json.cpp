@@ -59,6 +59,19 @@ json::Out decision_to_json(const Decision& decision, Cluster& cluster) {
   return gang;
 }
 
+json::Out eviction_to_json(const Eviction& eviction) {
+  return json::Out::object()
+      .add("namespace", eviction.key.ns)
+      .add("name", eviction.key.name)
+      .add("kind", eviction.key.kind)
+      .add("dialect", eviction.dialect)
+      .add("for", eviction.by.ns + "/" + eviction.by.name)
+      .add("reason", to_string(eviction.reason))
+      .add("message", eviction.message)
+      .add("priority", eviction.priority)
+      .add("pods", eviction.pods);
+}
+
 }  // namespace
 
 std::vector<DomainShare> domain_shares(const PodSetDecision& pod_set, Cluster& cluster) {
@@ -75,12 +88,16 @@ std::vector<DomainShare> domain_shares(const PodSetDecision& pod_set, Cluster& c
   return shares;
 }
 
-json::Out decisions_to_json(const std::vector<Decision>& decisions, Cluster& cluster) {
+json::Out plan_to_json(const Plan& plan, Cluster& cluster) {
   json::Out gangs = json::Out::array();
-  for (const Decision& decision : decisions) {
+  for (const Decision& decision : plan.decisions) {
     gangs.push(decision_to_json(decision, cluster));
   }
-  return json::Out::object().add("gangs", std::move(gangs)).add("evictions", json::Out::array());
+  json::Out evictions = json::Out::array();
+  for (const Eviction& eviction : plan.evictions) {
+    evictions.push(eviction_to_json(eviction));
+  }
+  return json::Out::object().add("gangs", std::move(gangs)).add("evictions", std::move(evictions));
 }
 
 }  // namespace gantree

@@ -20,7 +20,7 @@ struct DomainShare {
 // one domain that follow each other are one entry.
 [[nodiscard]] std::vector<DomainShare> domain_shares(const PodSetDecision& pod_set, Cluster& cluster);
 
-// {"gangs": [...], "evictions": []}, gangs in the order decided.
-[[nodiscard]] json::Out decisions_to_json(const std::vector<Decision>& decisions, Cluster& cluster);
+// {"gangs": [...], "evictions": [...]}, gangs in the order decided.
+[[nodiscard]] json::Out plan_to_json(const Plan& plan, Cluster& cluster);
 
 }  // namespace gantree

@@ -27,19 +27,21 @@ struct Columns {
 
 class GangTable {
  public:
-  GangTable(Cluster& cluster, ResourceId resource, std::span<const Decision> decisions, const TextOptions& options)
+  GangTable(Cluster& cluster, ResourceId resource, const Plan& plan, const TextOptions& options)
       : cluster_(cluster),
         resource_(resource),
         resource_word_(printable(short_name(cluster.inventory().resources().name(resource)), options.unicode)),
-        decisions_(decisions),
+        decisions_(plan.decisions),
+        evictions_(plan.evictions),
         options_(options) {
     measure();
   }
 
   std::vector<TextLine> draw() {
-    for (const GangState state : {GangState::kPlaced, GangState::kWaiting, GangState::kRejected}) {
-      draw_section(state);
-    }
+    draw_section(GangState::kPlaced);
+    draw_evicted();
+    draw_section(GangState::kWaiting);
+    draw_section(GangState::kRejected);
     return std::move(lines_);
   }
 
@@ -52,6 +54,10 @@ class GangTable {
       columns_.pods = std::max(columns_.pods, columns(pods_text(decision.pod_sets)));
       columns_.amount =
           std::max(columns_.amount, columns(amount_text(amount_of(decision.pod_sets, resource_), resource_)));
+    }
+    for (const Eviction& eviction : evictions_) {
+      columns_.name = std::max(columns_.name, columns(gang_name(eviction.key, options_.unicode)));
+      columns_.kind = std::max(columns_.kind, columns(printable(eviction.key.kind, options_.unicode)));
     }
     columns_.name = std::clamp(columns_.name, 12, std::max(options_.width / 2, 16));
     columns_.kind = std::min(columns_.kind, 16);
@@ -85,20 +91,46 @@ class GangTable {
     }
   }
 
-  TextLine& begin(const Decision& decision, int mark) {
+  TextLine& begin(const GangKey& key, const std::string& pods, int mark) {
     TextLine& line = lines_.emplace_back();
     if (mark >= 0) {
       line.add(std::string(1, gang_letter(mark)), {Tone::kPlain, mark});
     }
-    line.pad_to(kMark).add(clipped(gang_name(decision, options_.unicode), columns_.name, options_.unicode),
-                           {Tone::kStrong});
+    line.pad_to(kMark).add(clipped(gang_name(key, options_.unicode), columns_.name, options_.unicode), {Tone::kStrong});
     line.pad_to(kMark + columns_.name + 2);
-    line.add(clipped(printable(decision.key.kind, options_.unicode), columns_.kind, options_.unicode));
-    return line.add_right(pods_text(decision.pod_sets), columns_.pods_end());
+    line.add(clipped(printable(key.kind, options_.unicode), columns_.kind, options_.unicode));
+    return line.add_right(pods, columns_.pods_end());
+  }
+
+  void draw_evicted() {
+    if (evictions_.empty()) {
+      return;
+    }
+    lines_.emplace_back();
+    TextLine& head = lines_.emplace_back();
+    head.add("Evicted", {Tone::kBad}).pad_to(kMark + columns_.name + 2).add("kind", {Tone::kFaint});
+    head.add_right("pods", columns_.pods_end(), {Tone::kFaint}).add("  why", {Tone::kFaint});
+    for (const Eviction& eviction : evictions_) {
+      begin(eviction.key, fmt::format("{}", eviction.pods), -1)
+          .add("  ")
+          .add(to_string(eviction.reason), {Tone::kBad})
+          .add(fmt::format(" for {}", gang_name(eviction.by, options_.unicode)));
+      add_message(eviction.message);
+    }
+  }
+
+  void add_message(const std::string& text) {
+    const std::string message = printable(text, options_.unicode);
+    if (message.empty()) {
+      return;
+    }
+    for (const std::string& line : wrapped(message, options_.width - kDeep)) {
+      lines_.emplace_back().pad_to(kDeep).add(line);
+    }
   }
 
   void draw_placed(const Decision& decision, int mark) {
-    TextLine& line = begin(decision, mark);
+    TextLine& line = begin(decision.key, pods_text(decision.pod_sets), mark);
     line.add("  ").add_right(amount_text(amount_of(decision.pod_sets, resource_), resource_), columns_.amount_end());
     add_where(decision.pod_sets);
     if (decision.pod_sets.size() < 2) {
@@ -130,20 +162,15 @@ class GangTable {
   }
 
   void draw_refused(const Decision& decision, Tone tone) {
-    begin(decision, -1).add("  ").add(to_string(decision.reason), {tone});
-    const std::string message = printable(decision.message, options_.unicode);
-    if (message.empty()) {
-      return;
-    }
-    for (const std::string& text : wrapped(message, options_.width - kDeep)) {
-      lines_.emplace_back().pad_to(kDeep).add(text);
-    }
+    begin(decision.key, pods_text(decision.pod_sets), -1).add("  ").add(to_string(decision.reason), {tone});
+    add_message(decision.message);
   }
 
   Cluster& cluster_;
   const ResourceId resource_;
   const std::string resource_word_;
   const std::span<const Decision> decisions_;
+  const std::span<const Eviction> evictions_;
   const TextOptions& options_;
   Columns columns_;
   bool place_below_ = false;
@@ -152,9 +179,8 @@ class GangTable {
 
 }  // namespace
 
-std::vector<TextLine> draw_gangs(Cluster& cluster, ResourceId resource, std::span<const Decision> decisions,
-                                 const TextOptions& options) {
-  return GangTable(cluster, resource, decisions, options).draw();
+std::vector<TextLine> draw_gangs(Cluster& cluster, ResourceId resource, const Plan& plan, const TextOptions& options) {
+  return GangTable(cluster, resource, plan, options).draw();
 }
 
 }  // namespace gantree::view

@@ -12,9 +12,12 @@
 
 namespace gantree::view {
 
+std::string gang_name(const GangKey& key, bool unicode) {
+  return printable(key.ns.empty() ? key.name : key.ns + "/" + key.name, unicode);
+}
+
 std::string gang_name(const Decision& decision, bool unicode) {
-  const std::string& ns = decision.key.ns;
-  return printable(ns.empty() ? decision.key.name : ns + "/" + decision.key.name, unicode);
+  return gang_name(decision.key, unicode);
 }
 
 std::string pods_text(std::span<const PodSetDecision> sets) {
@@ -55,12 +58,14 @@ std::string gang_where(Cluster& cluster, std::span<const PodSetDecision> sets, i
   return where_text(engine.topology(placed->topology), engine.tree(placed->topology), hosts, width, unicode);
 }
 
-std::string summary(std::span<const Decision> decisions) {
+std::string summary(const Plan& plan) {
   const auto count = [&](GangState state) {
-    return std::count_if(decisions.begin(), decisions.end(), [&](const Decision& d) { return d.state == state; });
+    return std::count_if(plan.decisions.begin(), plan.decisions.end(),
+                         [&](const Decision& decision) { return decision.state == state; });
   };
-  return fmt::format("{} placed, {} waiting, {} rejected", count(GangState::kPlaced), count(GangState::kWaiting),
-                     count(GangState::kRejected));
+  std::string text = fmt::format("{} placed, {} waiting, {} rejected", count(GangState::kPlaced),
+                                 count(GangState::kWaiting), count(GangState::kRejected));
+  return plan.evictions.empty() ? text : text + fmt::format(", {} evicted", plan.evictions.size());
 }
 
 }  // namespace gantree::view

@@ -11,6 +11,7 @@
 namespace gantree::view {
 
 // "namespace/name", printable.
+[[nodiscard]] std::string gang_name(const GangKey& key, bool unicode);
 [[nodiscard]] std::string gang_name(const Decision& decision, bool unicode);
 
 // "16"; "16/24" where it starts with fewer pods than it would like.
@@ -22,7 +23,7 @@ namespace gantree::view {
 // Where the placed pods are, in at most about `width` columns; "" for a gang of no pods.
 [[nodiscard]] std::string gang_where(Cluster& cluster, std::span<const PodSetDecision> sets, int width, bool unicode);
 
-// "9 placed, 2 waiting, 1 rejected"
-[[nodiscard]] std::string summary(std::span<const Decision> decisions);
+// "9 placed, 2 waiting, 1 rejected", and ", 3 evicted" where some are.
+[[nodiscard]] std::string summary(const Plan& plan);
 
 }  // namespace gantree::view

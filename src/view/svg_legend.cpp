@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,14 +24,23 @@ constexpr std::size_t kMostMessageLines = 6;
 
 class GangList {
  public:
-  GangList(SvgCanvas& canvas, Cluster& cluster, ResourceId resource, std::span<const Decision> decisions,
-           const Box& box)
-      : canvas_(canvas), cluster_(cluster), resource_(resource), decisions_(decisions), box_(box), y_(box.y) {
+  GangList(SvgCanvas& canvas, Cluster& cluster, ResourceId resource, const Plan& plan, const Box& box)
+      : canvas_(canvas),
+        cluster_(cluster),
+        resource_(resource),
+        decisions_(plan.decisions),
+        evictions_(plan.evictions),
+        box_(box),
+        y_(box.y) {
     double name = 140;
     double kind = 40;
-    for (const Decision& decision : decisions) {
+    for (const Decision& decision : decisions_) {
       name = std::max(name, text_width(gang_name(decision, true), 12));
       kind = std::max(kind, text_width(printable(decision.key.kind, true), 11));
+    }
+    for (const Eviction& eviction : evictions_) {
+      name = std::max(name, text_width(gang_name(eviction.key, true), 12));
+      kind = std::max(kind, text_width(printable(eviction.key.kind, true), 11));
     }
     kind_ = box.x + 26 + std::min(name, box.width * 0.4) + 14;
     pods_ = kind_ + std::min(kind, 110.0) + 50;
@@ -39,9 +49,10 @@ class GangList {
   }
 
   double draw() {
-    for (const GangState state : {GangState::kPlaced, GangState::kWaiting, GangState::kRejected}) {
-      draw_state(state);
-    }
+    draw_state(GangState::kPlaced);
+    draw_evicted();
+    draw_state(GangState::kWaiting);
+    draw_state(GangState::kRejected);
     return y_;
   }
 
@@ -56,7 +67,8 @@ class GangList {
     if (gangs.empty()) {
       return;
     }
-    draw_heading(state);
+    const bool placed = state == GangState::kPlaced;
+    draw_heading(to_string(state), placed ? "placed" : state == GangState::kWaiting ? "waiting" : "rejected", placed);
     for (std::size_t i = 0; i < std::min(gangs.size(), kMostGangs); ++i) {
       if (state == GangState::kPlaced) {
         draw_placed(*gangs[i], static_cast<int>(i));
@@ -64,20 +76,35 @@ class GangList {
         draw_refused(*gangs[i]);
       }
     }
-    if (gangs.size() > kMostGangs) {
+    draw_more(gangs.size());
+  }
+
+  void draw_evicted() {
+    if (evictions_.empty()) {
+      return;
+    }
+    draw_heading("Evicted", "rejected", false);
+    for (const Eviction& eviction : evictions_.first(std::min(evictions_.size(), kMostGangs))) {
+      draw_name(eviction.key, fmt::format("{}", eviction.pods));
+      const std::string why = fmt::format("{} for {}", to_string(eviction.reason), gang_name(eviction.by, true));
+      canvas_.text(pods_ + 20, y_ - 6, why, "rejected");
+      draw_message(eviction.message);
+    }
+    draw_more(evictions_.size());
+  }
+
+  // What is beyond the most that are listed.
+  void draw_more(std::size_t gangs) {
+    if (gangs > kMostGangs) {
       y_ += kRow;
-      canvas_.text(box_.x + 26, y_ - 6, fmt::format("and {} more", gangs.size() - kMostGangs), "faint");
+      canvas_.text(box_.x + 26, y_ - 6, fmt::format("and {} more", gangs - kMostGangs), "faint");
     }
     y_ += 8;
   }
 
-  void draw_heading(GangState state) {
-    const bool placed = state == GangState::kPlaced;
+  void draw_heading(std::string_view title, std::string_view css_class, bool placed) {
     y_ += kRow + 4;
-    canvas_.text(box_.x, y_ - 6, to_string(state),
-                 placed                         ? "head placed"
-                 : state == GangState::kWaiting ? "head waiting"
-                                                : "head rejected");
+    canvas_.text(box_.x, y_ - 6, title, fmt::format("head {}", css_class));
     canvas_.text(kind_, y_ - 6, "kind", "column");
     canvas_.text(pods_, y_ - 6, "pods", "column", Anchor::kEnd);
     if (placed) {
@@ -88,15 +115,15 @@ class GangList {
     canvas_.area({box_.x, y_ - 1, box_.width, 1}, "rule");
   }
 
-  void draw_name(const Decision& decision) {
+  void draw_name(const GangKey& key, const std::string& pods) {
     y_ += kRow;
-    canvas_.text(box_.x + 26, y_ - 6, fitted(gang_name(decision, true), kind_ - box_.x - 34, 11.5), "strong");
-    canvas_.text(kind_, y_ - 6, fitted(printable(decision.key.kind, true), pods_ - kind_ - 40, 10), "faint");
-    canvas_.text(pods_, y_ - 6, pods_text(decision.pod_sets), "", Anchor::kEnd);
+    canvas_.text(box_.x + 26, y_ - 6, fitted(gang_name(key, true), kind_ - box_.x - 34, 11.5), "strong");
+    canvas_.text(kind_, y_ - 6, fitted(printable(key.kind, true), pods_ - kind_ - 40, 10), "faint");
+    canvas_.text(pods_, y_ - 6, pods, "", Anchor::kEnd);
   }
 
   void draw_placed(const Decision& decision, int mark) {
-    draw_name(decision);
+    draw_name(decision.key, pods_text(decision.pod_sets));
     canvas_.rect({box_.x, y_ - kRow + 4, kSwatch + 2, kSwatch}, gang_class(mark), 2);
     canvas_.letter(box_.x + kSwatch / 2 + 1, y_ - kRow + 4 + kSwatch / 2, mark);
     canvas_.text(amount_, y_ - 6, amount_text(amount_of(decision.pod_sets, resource_), resource_), "", Anchor::kEnd);
@@ -105,11 +132,15 @@ class GangList {
   }
 
   void draw_refused(const Decision& decision) {
-    draw_name(decision);
+    draw_name(decision.key, pods_text(decision.pod_sets));
     canvas_.text(pods_ + 20, y_ - 6, to_string(decision.reason),
                  decision.state == GangState::kWaiting ? "waiting" : "rejected");
+    draw_message(decision.message);
+  }
+
+  void draw_message(const std::string& message) {
     const int columns = static_cast<int>((box_.width - 26) / (11 * 0.54));
-    std::vector<std::string> lines = wrapped(printable(decision.message, true), columns);
+    std::vector<std::string> lines = wrapped(printable(message, true), columns);
     if (lines.size() > kMostMessageLines) {
       lines.resize(kMostMessageLines);
       lines.back() += " …";
@@ -128,6 +159,7 @@ class GangList {
   Cluster& cluster_;
   const ResourceId resource_;
   const std::span<const Decision> decisions_;
+  const std::span<const Eviction> evictions_;
   const Box box_;
   double y_;
   double kind_ = 0;
@@ -205,9 +237,8 @@ double draw_key(SvgCanvas& canvas, const Scene& scene, double x, double y) {
   return y + 16;
 }
 
-double draw_gang_list(SvgCanvas& canvas, Cluster& cluster, ResourceId resource, std::span<const Decision> decisions,
-                      const Box& box) {
-  return GangList(canvas, cluster, resource, decisions, box).draw();
+double draw_gang_list(SvgCanvas& canvas, Cluster& cluster, ResourceId resource, const Plan& plan, const Box& box) {
+  return GangList(canvas, cluster, resource, plan, box).draw();
 }
 
 }  // namespace gantree::view

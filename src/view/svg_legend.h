@@ -1,8 +1,6 @@
 // What stands around the racks of a picture: totals above, the key and the gangs below.
 #pragma once
 
-#include <span>
-
 #include "model/decision.h"
 #include "state/cluster.h"
 #include "view/scene.h"
@@ -16,8 +14,7 @@ namespace gantree::view {
 double draw_totals(SvgCanvas& canvas, const Scene& scene, const Totals& totals, const Box& box);
 // What the fillings mean, as far as they occur.
 double draw_key(SvgCanvas& canvas, const Scene& scene, double x, double y);
-// The gangs: colour and letter, name, size, and where they are or why they wait.
-double draw_gang_list(SvgCanvas& canvas, Cluster& cluster, ResourceId resource, std::span<const Decision> decisions,
-                      const Box& box);
+// The gangs: colour and letter, name, size, and where they are, why they wait or for whom they go.
+double draw_gang_list(SvgCanvas& canvas, Cluster& cluster, ResourceId resource, const Plan& plan, const Box& box);
 
 }  // namespace gantree::view

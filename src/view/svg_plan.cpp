@@ -79,7 +79,8 @@ double draw_section(const Section& section, const std::vector<std::string>& name
 
 }  // namespace
 
-std::string svg_plan(Cluster& cluster, std::span<const Decision> decisions) {
+std::string svg_plan(Cluster& cluster, const Plan& plan) {
+  const std::span<const Decision> decisions = plan.decisions;
   const std::vector<Scene> scenes = make_scenes(cluster, decisions);
   const std::vector<std::string> names = gang_names(decisions);
   SvgCanvas canvas;
@@ -96,7 +97,7 @@ std::string svg_plan(Cluster& cluster, std::span<const Decision> decisions) {
     section.style = rack_style(section.outline.totals.hosts - section.left_out.hosts);
     width = std::max(width, RackDrawing(*section.scene, names, section.style, canvas).width(section.panels));
   }
-  const std::string title = "Plan: " + summary(decisions);
+  const std::string title = "Plan: " + summary(plan);
   canvas.text(kMargin, kMargin + 16, title, "title");
   double y = kMargin + 28;
   for (const Section& section : sections) {
@@ -106,7 +107,7 @@ std::string svg_plan(Cluster& cluster, std::span<const Decision> decisions) {
     canvas.text(kMargin, y + 16, "There is no topology to draw.", "sub");
     y += 32;
   }
-  y = draw_gang_list(canvas, cluster, main_resource(cluster.inventory(), decisions), decisions, {kMargin, y, width, 0});
+  y = draw_gang_list(canvas, cluster, main_resource(cluster.inventory(), decisions), plan, {kMargin, y, width, 0});
   return canvas.finish(width + 2 * kMargin, y + kMargin - 8, title);
 }
 

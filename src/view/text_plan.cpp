@@ -115,7 +115,8 @@ void draw_scene(const Scene& scene, const TextOptions& options, std::vector<Text
 
 }  // namespace
 
-std::string text_plan(Cluster& cluster, std::span<const Decision> decisions, const TextOptions& options) {
+std::string text_plan(Cluster& cluster, const Plan& plan, const TextOptions& options) {
+  const std::span<const Decision> decisions = plan.decisions;
   std::vector<TextLine> lines;
   for (const Scene& scene : make_scenes(cluster, decisions)) {
     draw_scene(scene, options, lines);
@@ -126,10 +127,10 @@ std::string text_plan(Cluster& cluster, std::span<const Decision> decisions, con
     lines.emplace_back();
   }
   if (!decisions.empty()) {
-    append(lines, draw_gangs(cluster, main_resource(cluster.inventory(), decisions), decisions, options));
+    append(lines, draw_gangs(cluster, main_resource(cluster.inventory(), decisions), plan, options));
     lines.emplace_back();
   }
-  lines.emplace_back().add(summary(decisions));
+  lines.emplace_back().add(summary(plan));
   return render(lines, options.color);
 }
 

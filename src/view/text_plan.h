@@ -2,7 +2,6 @@
 // gangs one by one.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "model/decision.h"
@@ -11,7 +10,7 @@
 
 namespace gantree::view {
 
-// The cluster is as the plan leaves it: with the placed gangs assumed.
-[[nodiscard]] std::string text_plan(Cluster& cluster, std::span<const Decision> decisions, const TextOptions& options);
+// The cluster is as the plan leaves it: with the placed gangs assumed and the evicted ones gone.
+[[nodiscard]] std::string text_plan(Cluster& cluster, const Plan& plan, const TextOptions& options);
 
 }  // namespace gantree::view

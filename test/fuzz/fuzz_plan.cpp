@@ -47,11 +47,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const std::size_t asked = reading->queue.size();
   const std::vector<bool> before = overcommitted_hosts(cluster.inventory());
-  const std::vector<Decision> decisions = run_cycle(cluster, quota, std::move(reading->queue));
-  GANTREE_CHECK(decisions.size() == asked);
+  const Plan plan = run_cycle(cluster, quota, std::move(reading->queue));
+  GANTREE_CHECK(plan.decisions.size() == asked);
   const std::vector<bool> after = overcommitted_hosts(cluster.inventory());
   GANTREE_CHECK(before == after);
-  for (const Decision& decision : decisions) {
+  for (const Decision& decision : plan.decisions) {
     GANTREE_CHECK(decision.state == GangState::kPlaced || !decision.message.empty());
     for (const PodSetDecision& set : decision.pod_sets) {
       std::int64_t placed = 0;
@@ -61,6 +61,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       GANTREE_CHECK(decision.state != GangState::kPlaced || placed == set.count);
     }
   }
-  GANTREE_CHECK(!decisions_to_json(decisions, cluster).to_json(false).empty());
+  GANTREE_CHECK(!plan_to_json(plan, cluster).to_json(false).empty());
   return 0;
 }

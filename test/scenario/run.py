@@ -10,6 +10,10 @@ NAME.yaml holds manifests, and in its first comment why the answer must be what 
   message     fragments that the message of a gang must contain (optional)
   distance    tree edges between the two outermost hosts of the gang (optional, for topologies that end at the host)
 
+and beside the gangs, where some are evicted:
+
+  evictions   a list of "namespace/name for namespace/name: reason", in the order of the answer
+
 NAME.golden.txt, where there is one, is what another command must print, word for word. The first comment of NAME.yaml names that command in
 a line of its own, as in "# gantree tree -o yaml".
 
@@ -59,7 +63,11 @@ def broken_ranks(pod_set):
             yield pod_set["topologyAssignment"]["levels"][depth - 1]
 
 
-def complaints(golden, answer):
+def evictions(answer):
+    return [f"{gone['namespace']}/{gone['name']} for {gone['for']}: {gone['reason']}" for gone in answer["evictions"]]
+
+
+def complaints(golden, evicted, answer):
     gangs = {f"{gang['namespace']}/{gang['name']}": gang for gang in answer["gangs"]}
     for name in sorted(golden.keys() | gangs.keys()):
         if name not in gangs or name not in golden:
@@ -82,8 +90,8 @@ def complaints(golden, answer):
             if placed != pod_set["count"]:
                 yield f"{name}: {placed} of {pod_set['count']} pods of {pod_set['name']} are placed"
             yield from (f"{name}: the ranks of {pod_set['name']} come back to a domain of {level}" for level in broken_ranks(pod_set))
-    if answer["evictions"]:
-        yield f"evictions: {answer['evictions']}"
+    if evictions(answer) != evicted:
+        yield f"evictions:\n    wanted {json.dumps(evicted)}\n    got    {json.dumps(evictions(answer))}"
 
 
 def named_command(scenario):
@@ -117,12 +125,16 @@ def run(binary, scenario, update):
     answer = json.loads(done.stdout)
     file = scenario.with_suffix(".golden.json")
     golden = json.loads(file.read_text()) if file.exists() else {}
+    evicted = golden.pop("evictions", [])
     if update:
         fresh = {f"{gang['namespace']}/{gang['name']}": summary(gang) for gang in answer["gangs"]}
         kept = {name: {key: old[key] for key in ("message", "distance") if key in old} for name, old in golden.items()}
-        file.write_text(json.dumps({name: {**gang, **kept.get(name, {})} for name, gang in fresh.items()}, indent=2) + "\n")
+        written = {name: {**gang, **kept.get(name, {})} for name, gang in fresh.items()}
+        if answer["evictions"]:
+            written["evictions"] = evictions(answer)
+        file.write_text(json.dumps(written, indent=2) + "\n")
         return []
-    bad = list(complaints(golden, answer))
+    bad = list(complaints(golden, evicted, answer))
     waits = any(gang["state"] != "Placed" for gang in golden.values())
     if done.returncode != (2 if waits else 0):
         bad.append(f"exit {done.returncode}")

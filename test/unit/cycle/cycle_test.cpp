@@ -1,5 +1,6 @@
 #include "cycle/cycle.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace gantree {
@@ -59,7 +60,7 @@ class CycleTest : public testing::Test {
   Decision decide(Submission submission) {
     std::vector<Submission> queue;
     queue.push_back(std::move(submission));
-    return run_cycle(cluster_, quota_, std::move(queue)).front();
+    return run_cycle(cluster_, quota_, std::move(queue)).decisions.front();
   }
 
   Cluster cluster_;
@@ -84,7 +85,7 @@ TEST_F(CycleTest, GivesNothingAwayTwice) {
   queue.push_back(job("a", {alternative(3)}));
   queue.push_back(job("b", {alternative(3)}));
   queue.push_back(job("c", {alternative(1)}));
-  const std::vector<Decision> decisions = run_cycle(cluster_, quota_, std::move(queue));
+  const std::vector<Decision> decisions = run_cycle(cluster_, quota_, std::move(queue)).decisions;
   ASSERT_EQ(decisions.size(), 3U);
   EXPECT_EQ(decisions[0].state, GangState::kPlaced);
   EXPECT_EQ(decisions[1].state, GangState::kWaiting);
@@ -100,7 +101,7 @@ TEST_F(CycleTest, UsesQuotaOnlyForWhatIsPlaced) {
   std::vector<Submission> queue;
   queue.push_back(job("a", {alternative(5, cell)}));  // too large for the host
   queue.push_back(job("b", {alternative(4, cell)}));
-  const std::vector<Decision> decisions = run_cycle(cluster_, quota_, std::move(queue));
+  const std::vector<Decision> decisions = run_cycle(cluster_, quota_, std::move(queue)).decisions;
   EXPECT_EQ(decisions[0].reason, Reason::kTopologyTooLarge);
   EXPECT_EQ(decisions[1].state, GangState::kPlaced);
   EXPECT_EQ(quota_.cell(cell).used, 4);
@@ -138,7 +139,7 @@ TEST_F(CycleTest, PrefersTellingOfBusyHostsToTellingOfQuota) {
   std::vector<Submission> queue;
   queue.push_back(job("a", {alternative(8, {}, "any")}));
   queue.push_back(job("b", {alternative(8, full, "h100"), alternative(8, {}, "any")}));
-  const std::vector<Decision> decisions = run_cycle(cluster_, quota_, std::move(queue));
+  const std::vector<Decision> decisions = run_cycle(cluster_, quota_, std::move(queue)).decisions;
   EXPECT_EQ(decisions[1].reason, Reason::kTopologyBusy);
   EXPECT_TRUE(decisions[1].message.starts_with("flavor \"any\": ")) << decisions[1].message;
 }
@@ -215,6 +216,74 @@ TEST_F(CycleTest, ReportsPodSetsInTheOrderSubmitted) {
   EXPECT_EQ(decision.pod_sets[0].count, 2);
   EXPECT_EQ(decision.pod_sets[0].flavor, "flavor-of-workers");
   EXPECT_EQ(decision.pod_sets[1].name, "other");
+}
+
+TEST_F(CycleTest, HoldsBackAStrictQueueBehindTheFirstThatWaits) {
+  host("a", 4);
+  const QueueId strict = quota_.add_queue({.name = "Queue \"s\"", .tree = "s", .strict = true});
+  std::vector<Submission> queue;
+  for (const auto& [name, pods, priority] :
+       {std::tuple("first", 3, 9), std::tuple("head", 4, 8), std::tuple("small", 1, 7), std::tuple("invalid", 1, 6)}) {
+    queue.push_back(job(name, {alternative(pods)}));
+    queue.back().priority = priority;
+    queue.back().queue = strict;
+  }
+  queue.back().alternatives.clear();
+  queue.back().rejection = Rejection{.reason = Reason::kInvalidRequest, .message = "no such level"};
+  queue.push_back(job("elsewhere", {alternative(1)}));
+  const std::vector<Decision> decisions = run_cycle(cluster_, quota_, std::move(queue)).decisions;
+  ASSERT_EQ(decisions.size(), 5U);
+  EXPECT_EQ(decisions[0].state, GangState::kPlaced);
+  EXPECT_EQ(decisions[1].reason, Reason::kTopologyBusy);
+  EXPECT_EQ(decisions[2].reason, Reason::kQueueBlocked);
+  EXPECT_EQ(decisions[2].message, "Queue \"s\" starts its jobs strictly in order, and default/head before it waits");
+  EXPECT_EQ(decisions[3].state, GangState::kRejected);
+  EXPECT_EQ(decisions[4].state, GangState::kPlaced);
+}
+
+TEST_F(CycleTest, TriesItsOwnQuotaOfAllFlavorsBeforeItBorrowsWhereTheQueueSaysSo) {
+  host("a", 16);
+  const QueueId id = quota_.add_queue({.name = "q", .tree = "c"});
+  const QuotaId cohort = quota_.add({.queue = "c", .flavor = "h100", .resource = "nvidia.com/gpu", .nominal = 8});
+  const QuotaId first = quota_.add(
+      {.queue = "q", .flavor = "h100", .resource = "nvidia.com/gpu", .nominal = 2, .parent = cohort, .owner = id});
+  const QuotaId second =
+      quota_.add({.queue = "q", .flavor = "spot", .resource = "nvidia.com/gpu", .nominal = 8, .owner = id});
+  Submission submission = job("a", {alternative(4, first, "h100"), alternative(4, second, "spot")});
+  submission.queue = id;
+  EXPECT_EQ(decide(submission).pod_sets[0].flavor, "h100");
+  submission.own_quota_first = true;
+  EXPECT_EQ(decide(submission).pod_sets[0].flavor, "spot");
+}
+
+// Notes what it is shown.
+class Notes final : public CycleObserver {
+ public:
+  void before(const Submission& submission, Cluster& cluster, const Quota& /*quota*/) override {
+    text_ += fmt::format("{} finds {}, ", submission.key.name, free_of(cluster));
+  }
+  void after(const Submission& submission, const Decision& decision, Cluster& cluster,
+             const Quota& /*quota*/) override {
+    EXPECT_EQ(submission.key, decision.key);
+    text_ += fmt::format("is {} and leaves {}\n", to_string(decision.state), free_of(cluster));
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  static std::int64_t free_of(Cluster& cluster) {
+    return cluster.inventory().free(NodeId{0}, cluster.inventory().resources().intern("nvidia.com/gpu"));
+  }
+  std::string text_;
+};
+
+TEST_F(CycleTest, ShowsAnObserverEveryTurn) {
+  host("a", 4);
+  std::vector<Submission> queue;
+  queue.push_back(job("a", {alternative(3)}));
+  queue.push_back(job("b", {alternative(3)}));
+  Notes notes;
+  EXPECT_EQ(run_cycle(cluster_, quota_, std::move(queue), &notes).decisions.size(), 2U);
+  EXPECT_EQ(notes.text(), "a finds 4, is Placed and leaves 1\nb finds 1, is Waiting and leaves 1\n");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace gantree {
 namespace {
 
@@ -14,7 +16,7 @@ Submission job(std::string name, std::int64_t priority = 0, std::int64_t created
 }
 
 std::string order(std::vector<Submission> queue) {
-  sort_queue(queue);
+  std::stable_sort(queue.begin(), queue.end(), goes_before);
   std::string names;
   for (const Submission& submission : queue) {
     names += submission.key.name;
@@ -22,19 +24,19 @@ std::string order(std::vector<Submission> queue) {
   return names;
 }
 
-TEST(SortQueue, TakesTheHighestPriorityFirst) {
+TEST(GoesBefore, TakesTheHighestPriorityFirst) {
   EXPECT_EQ(order({job("a", -1), job("b", 0), job("c", 7)}), "cba");
 }
 
-TEST(SortQueue, ThenTheOldest) {
+TEST(GoesBefore, ThenTheOldest) {
   EXPECT_EQ(order({job("a", 0, 300), job("b", 0, 200), job("c", 1, 400)}), "cba");
 }
 
-TEST(SortQueue, PutsWhatIsNotCreatedYetBehindWhatWaitsAlready) {
+TEST(GoesBefore, PutsWhatIsNotCreatedYetBehindWhatWaitsAlready) {
   EXPECT_EQ(order({job("a", 0, 0), job("b", 0, 200), job("c", 0, 100)}), "cba");
 }
 
-TEST(SortQueue, ThenByNamespaceAndName) {
+TEST(GoesBefore, ThenByNamespaceAndName) {
   EXPECT_EQ(order({job("c", 0, 100, "x"), job("b", 0, 100, "y"), job("a", 0, 100, "y")}), "cab");
 }
 

@@ -8,7 +8,7 @@ namespace gantree::view {
 namespace {
 
 std::string json_of(PlannedCluster& planned) {
-  return decisions_to_json(planned.decisions(), planned.cluster()).to_json(false);
+  return plan_to_json(planned.plan(), planned.cluster()).to_json(false);
 }
 
 TEST(DecisionJson, ListsEveryLevelAndTheDomainsInRankOrder) {

@@ -53,7 +53,7 @@ class PlannedCluster {
     Decision decision = decision_of(std::move(name));
     decision.state = GangState::kPlaced;
     add_set(decision, "main", units, std::move(hosts));
-    decisions_.push_back(std::move(decision));
+    plan_.decisions.push_back(std::move(decision));
   }
   void add_set(Decision& decision, std::string name, std::int64_t units, std::vector<HostShare> hosts) {
     PodSetDecision set;
@@ -75,7 +75,7 @@ class PlannedCluster {
     decision.message = std::move(message);
     decision.pod_sets.emplace_back().name = "main";
     decision.pod_sets.back().count = pods;
-    decisions_.push_back(std::move(decision));
+    plan_.decisions.push_back(std::move(decision));
   }
   [[nodiscard]] static Decision decision_of(std::string name) {
     Decision decision;
@@ -92,14 +92,15 @@ class PlannedCluster {
   }
 
   Cluster& cluster() { return cluster_; }
-  std::vector<Decision>& decisions() { return decisions_; }
+  std::vector<Decision>& decisions() { return plan_.decisions; }
+  Plan& plan() { return plan_; }
   [[nodiscard]] TopologyId topology() const { return topology_; }
   [[nodiscard]] ResourceId resource() const { return resource_; }
 
  private:
   std::vector<std::string> levels_;
   Cluster cluster_;
-  std::vector<Decision> decisions_;
+  Plan plan_;
   ResourceId resource_;
   TopologyId topology_;
 };

@@ -54,7 +54,7 @@ namespace {
 }
 
 std::string drawn(PlannedCluster& plan) {
-  return svg_plan(plan.cluster(), plan.decisions());
+  return svg_plan(plan.cluster(), plan.plan());
 }
 
 std::size_t count(std::string_view text, std::string_view word) {

@@ -12,7 +12,7 @@ namespace gantree::view {
 namespace {
 
 std::string drawn(PlannedCluster& plan, TextOptions options = {.width = 80}) {
-  return "\n" + text_plan(plan.cluster(), plan.decisions(), options);
+  return "\n" + text_plan(plan.cluster(), plan.plan(), options);
 }
 
 int widest(const std::string& text) {

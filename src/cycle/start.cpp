@@ -1,0 +1,129 @@
+#include "cycle/start.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace gantree {
+
+namespace {
+
+std::vector<int> counts_of(const Gang& gang) {
+  std::vector<int> counts;
+  for (const PodSet* set : pod_sets(gang.root)) {
+    counts.push_back(set->count);
+  }
+  return counts;
+}
+
+void collect(Group& group, std::vector<PodSet*>& sets) {
+  for (PodSet& set : group.pod_sets) {
+    sets.push_back(&set);
+  }
+  for (Group& nested : group.groups) {
+    collect(nested, sets);
+  }
+}
+
+// The topology of every pod set: its own, or the one it inherits.
+void collect_topologies(const Group& group, TopologyId inherited, std::vector<TopologyId>& topologies) {
+  const TopologyId own = group.constraint.topology.value_or(inherited);
+  for (const PodSet& set : group.pod_sets) {
+    topologies.push_back(set.constraint.topology.value_or(own));
+  }
+  for (const Group& nested : group.groups) {
+    collect_topologies(nested, own, topologies);
+  }
+}
+
+// The largest counts that the quota holds, every pod set shrunk by the same part of what it can
+// spare. Nothing where the minimum is too much already.
+std::optional<std::vector<int>> counts_within_quota(const Quota& quota, const Alternative& alternative,
+                                                    Borrowing borrowing) {
+  const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
+  const auto spare = [](const PodSet* set) { return std::int64_t{set->count} - std::min(set->min_count, set->count); };
+  std::int64_t steps = 0;
+  for (const PodSet* set : sets) {
+    steps = std::max(steps, spare(set));
+  }
+  const auto after = [&](std::int64_t step) {
+    std::vector<int> counts;
+    for (const PodSet* set : sets) {
+      counts.push_back(set->count - static_cast<int>(steps == 0 ? 0 : spare(set) * step / steps));
+    }
+    return counts;
+  };
+  if (!quota.fits(Quota::sum(alternative.demand, after(steps)), borrowing)) {
+    return std::nullopt;
+  }
+  std::int64_t low = 0;
+  std::int64_t high = steps;
+  while (low < high) {
+    const std::int64_t middle = std::midpoint(low, high);
+    if (!quota.fits(Quota::sum(alternative.demand, after(middle)), borrowing)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return after(low);
+}
+
+}  // namespace
+
+Started book(Cluster& cluster, Quota& quota, const Alternative& alternative, const Gang& gang, Outcome outcome) {
+  cluster.assume(gang, *outcome.placement);
+  quota.take(alternative.demand, outcome.counts);
+  return {.counts = std::move(outcome.counts), .placement = std::move(*outcome.placement)};
+}
+
+tl::expected<Started, Obstacle> try_to_start(Cluster& cluster, Quota& quota, const Submission& submission,
+                                             const Alternative& alternative) {
+  Gang gang = alternative.gang;
+  if (auto shortage = quota.lacking(alternative.demand, counts_of(gang), submission.borrowing)) {
+    const auto counts = counts_within_quota(quota, alternative, submission.borrowing);
+    if (!counts) {
+      return tl::unexpected(obstacle(std::move(*shortage), alternative));
+    }
+    std::vector<PodSet*> sets;
+    collect(gang.root, sets);
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      sets[i]->count = (*counts)[i];
+    }
+  }
+  if (pod_sets(gang.root).empty()) {
+    return Started{};  // a gang of no pods needs no place
+  }
+  Outcome outcome = cluster.engine().place(gang);
+  if (!outcome.placement) {
+    return tl::unexpected(obstacle(outcome, alternative));
+  }
+  return book(cluster, quota, alternative, gang, std::move(outcome));
+}
+
+std::vector<PodSetDecision> placed_sets(const Submission& submission, const Alternative& alternative,
+                                        Started&& started) {
+  const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
+  std::vector<TopologyId> topologies;
+  collect_topologies(alternative.gang.root, alternative.gang.topology, topologies);
+  std::vector<PodSetDecision> placed;
+  for (const auto& [name, count] : submission.pod_sets) {
+    PodSetDecision& decision = placed.emplace_back();
+    decision.name = name;
+    decision.asked = count;
+    decision.topology = alternative.gang.topology;
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      if (sets[i]->name == name) {
+        decision.count = started.counts[i];
+        decision.flavor = alternative.flavors[i];
+        decision.topology = topologies[i];
+        decision.hosts = std::move(started.placement.pod_sets[i]);
+        decision.requests = sets[i]->shape.requests;
+      }
+    }
+  }
+  return placed;
+}
+
+}  // namespace gantree

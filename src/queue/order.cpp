@@ -1,0 +1,105 @@
+#include "queue/order.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace gantree {
+
+namespace {
+
+// Places by creation time and name, whatever the priority: the end of every comparison, and unique.
+std::vector<std::size_t> ranks_of(std::span<const Submission> submissions) {
+  std::vector<std::size_t> positions(submissions.size());
+  std::iota(positions.begin(), positions.end(), std::size_t{0});
+  const auto age = [&](std::size_t i) {
+    const std::int64_t created = submissions[i].created_seconds;
+    return std::tuple(created == 0 ? std::numeric_limits<std::int64_t>::max() : created, std::tie(submissions[i].key));
+  };
+  std::stable_sort(positions.begin(), positions.end(), [&](std::size_t a, std::size_t b) { return age(a) < age(b); });
+  std::vector<std::size_t> ranks(submissions.size());
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    ranks[positions[i]] = i;
+  }
+  return ranks;
+}
+
+}  // namespace
+
+bool stays_within_quota(const Quota& quota, const Submission& submission) {
+  const auto& alternatives = submission.alternatives;
+  if (!submission.queue || alternatives.empty()) {
+    return true;
+  }
+  const auto within = [&](const Alternative& alternative) { return !quota.would_borrow(demand_of(alternative)); };
+  if (submission.own_quota_first) {
+    return std::any_of(alternatives.begin(), alternatives.end(), within);
+  }
+  return within(alternatives.front());
+}
+
+Order::Order(const Quota& quota, std::span<const Submission> submissions)
+    : quota_(quota),
+      submissions_(submissions),
+      ranks_(ranks_of(submissions)),
+      lines_(quota.queues() + 1),
+      entered_(lines_.size()) {
+  for (std::size_t i = 0; i < submissions.size(); ++i) {
+    const std::size_t line = submissions[i].queue ? submissions[i].queue->index() : quota.queues();
+    lines_[line].positions.push_back(i);
+  }
+  for (std::size_t line = 0; line < lines_.size(); ++line) {
+    std::vector<std::size_t>& positions = lines_[line].positions;
+    std::stable_sort(positions.begin(), positions.end(),
+                     [&](std::size_t a, std::size_t b) { return goes_before(submissions[a], submissions[b]); });
+    enter(line);
+  }
+}
+
+Order::Key Order::key_of(std::size_t line) const {
+  const std::size_t position = lines_[line].positions[lines_[line].first];
+  const Submission& head = submissions_[position];
+  const bool borrows = !stays_within_quota(quota_, head);
+  const std::int64_t queue_priority = borrows ? -quota_.rules(*head.queue).priority : 0;
+  const std::int64_t share = borrows ? quota_.share(*head.queue) : 0;
+  return {borrows, -head.priority, queue_priority, share, ranks_[position], line};
+}
+
+void Order::enter(std::size_t line) {
+  if (lines_[line].first < lines_[line].positions.size()) {
+    entered_[line] = *heads_.insert(key_of(line)).first;
+  }
+}
+
+void Order::leave(std::size_t line) {
+  if (entered_[line]) {
+    heads_.erase(*entered_[line]);
+    entered_[line].reset();
+  }
+}
+
+std::optional<std::size_t> Order::next() {
+  if (heads_.empty()) {
+    return std::nullopt;
+  }
+  const std::size_t line = std::get<5>(*heads_.begin());
+  leave(line);
+  const std::size_t position = lines_[line].positions[lines_[line].first++];
+  enter(line);
+  return position;
+}
+
+void Order::changed(QueueId queue) {
+  leave(queue.index());
+  enter(queue.index());
+}
+
+std::vector<std::size_t> Order::rest_of(QueueId queue) {
+  Line& line = lines_[queue.index()];
+  leave(queue.index());
+  std::vector<std::size_t> rest(line.positions.begin() + static_cast<std::ptrdiff_t>(line.first), line.positions.end());
+  line.first = line.positions.size();
+  return rest;
+}
+
+}  // namespace gantree
