@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "cycle/evict.h"
 #include "cycle/obstacle.h"
 #include "cycle/start.h"
 #include "queue/order.h"
@@ -98,17 +99,59 @@ class Cycle {
     GANTREE_CHECK(!submission.alternatives.empty());
     const std::vector<const Alternative*> alternatives = in_order(submission, quota_);
     std::vector<Obstacle> obstacles;
-    for (const Alternative* alternative : alternatives) {
-      auto started = try_to_start(cluster_, quota_, submission, *alternative);
-      if (started) {
-        accept(submission, *alternative, std::move(*started), decision);
+    std::string why_not;
+    for (std::size_t i = 0; i < alternatives.size(); ++i) {
+      if (auto started = try_to_start(cluster_, quota_, submission, *alternatives[i])) {
+        accept(submission, *alternatives[i], std::move(*started), decision);
+        return decision;
+      } else {
+        obstacles.push_back(std::move(started.error()));
+      }
+      const bool last = i + 1 == alternatives.size();
+      if (!submission.evicts_before_next && !last) {
+        continue;
+      }
+      const auto span = std::span(alternatives).subspan(submission.evicts_before_next ? i : 0);
+      if (evict_for(submission, submission.evicts_before_next ? span.first(1) : span, decision, why_not)) {
         return decision;
       }
-      obstacles.push_back(std::move(started.error()));
     }
     decision.reason = nearest(obstacles).reason;
     decision.message = explain(obstacles);
+    if (!why_not.empty()) {
+      decision.message += "; " + why_not;
+    }
     return decision;
+  }
+
+  // Whether the gang starts with one of the alternatives once others are gone.
+  bool evict_for(const Submission& submission, std::span<const Alternative* const> alternatives, Decision& decision,
+                 std::string& why_not) {
+    ClearingSearch search = find_clearing(cluster_, quota_, submission, alternatives);
+    if (!search.found) {
+      why_not = std::move(search.why_not);
+      return false;
+    }
+    const Clearing& clearing = *search.found;
+    std::vector<QueueId> changed;
+    for (const VictimCandidate& victim : clearing.victims) {
+      if (const auto queue = cluster_.running()[victim.position].queue) {
+        changed.push_back(*queue);
+      }
+    }
+    for (Eviction& eviction : clear(cluster_, quota_, submission, clearing)) {
+      plan_.evictions.push_back(std::move(eviction));
+    }
+    // There may be room for more pods than those that others were evicted for.
+    auto started = try_to_start(cluster_, quota_, submission, *clearing.alternative);
+    accept(
+        submission, *clearing.alternative,
+        started ? std::move(*started) : book(cluster_, quota_, *clearing.alternative, clearing.gang, clearing.outcome),
+        decision);
+    for (const QueueId queue : changed) {
+      order_.changed(queue);
+    }
+    return true;
   }
 
   void accept(const Submission& submission, const Alternative& alternative, Started&& started, Decision& decision) {

@@ -29,6 +29,9 @@ class CycleObserver {
 // quota, then the engine. What is placed is assumed and its quota used, so that the next gang sees it. One
 // decision a submission, in the order taken.
 //
+// Where none works without, evictions are tried: of the alternatives the one with the cheapest victims, the first
+// among equals. Victims leave the cluster and their quota at once; a gang that this cycle placed is never one.
+//
 // Where quota is short and a pod set may start with fewer pods, as many as the quota holds are tried. Where no
 // alternative works, the decision gives the reason that is nearest to being lifted (busy, search limit, quota in
 // use, too large, quota too small; the first alternative among equals) and names the others. Behind a gang that

@@ -1,0 +1,145 @@
+#include "cycle/evict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace gantree {
+
+namespace {
+
+constexpr std::size_t kMostAlternatives = 8;
+
+// The fewest pods with which the gang may start: nobody is evicted for more. Where minima are those of groups
+// the engine has to choose, so the sets stay as they are.
+void shrink(Group& group) {
+  if (!group.min_pods && !group.min_groups) {
+    for (PodSet& set : group.pod_sets) {
+      set.count = set.min_count > 0 ? std::min(set.count, set.min_count) : set.count;
+    }
+  }
+  for (Group& nested : group.groups) {
+    shrink(nested);
+  }
+}
+
+// The quota of some candidates given back, for as long as it lives.
+class WithoutThem {
+ public:
+  WithoutThem(Quota& quota, std::span<const RunningGang* const> candidates, std::span<const std::size_t> gone)
+      : quota_(quota), candidates_(candidates), gone_(gone) {
+    for (const std::size_t i : gone_) {
+      quota_.give(candidates_[i]->used);
+    }
+  }
+  ~WithoutThem() {
+    for (const std::size_t i : gone_) {
+      quota_.take(candidates_[i]->used);
+    }
+  }
+  WithoutThem(const WithoutThem&) = delete;
+  WithoutThem& operator=(const WithoutThem&) = delete;
+
+ private:
+  Quota& quota_;
+  std::span<const RunningGang* const> candidates_;
+  std::span<const std::size_t> gone_;
+};
+
+std::string counted(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string why_not(const PreemptionAnswer& answer, std::size_t candidates) {
+  if (answer.verdict == PreemptionVerdict::kGaveUp) {
+    return fmt::format("among {} that may be evicted no sufficient choice was found within the search limit",
+                       counted(candidates, "running gang"));
+  }
+  return candidates == 1 ? std::string("evicting the only running gang that may be evicted would not help")
+                         : fmt::format("evicting all {} running gangs that may be evicted would not help", candidates);
+}
+
+ClearingSearch clearing_for(Cluster& cluster, Quota& quota, const Submission& submission,
+                            const Alternative& alternative) {
+  Alternative least = alternative;
+  shrink(least.gang.root);
+  const QuotaDemand demand = demand_of(least);
+  const std::vector<VictimCandidate> candidates = victim_candidates(quota, submission, demand, cluster.running());
+  if (candidates.empty()) {
+    return {};
+  }
+  std::vector<const RunningGang*> gangs;
+  for (const VictimCandidate& candidate : candidates) {
+    gangs.push_back(&cluster.running()[candidate.position]);
+  }
+  const auto admits = [&](std::span<const std::size_t> gone) {
+    const WithoutThem without(quota, gangs, gone);
+    return quota.fits(demand, submission.borrowing);
+  };
+  PreemptionAnswer answer = find_victims(
+      cluster.engine(), {.gang = least.gang, .candidates = gangs, .budgets = cluster.budgets(), .admits = admits});
+  if (answer.verdict != PreemptionVerdict::kFound) {
+    return {.found = {}, .why_not = why_not(answer, candidates.size())};
+  }
+  Clearing found;
+  found.alternative = &alternative;
+  for (const std::size_t i : answer.victims) {
+    found.victims.push_back(candidates[i]);
+  }
+  found.cost = std::move(answer.cost);
+  found.gang = std::move(least.gang);
+  found.outcome = std::move(answer.outcome);
+  found.considered =
+      fmt::format("{} of {} that may be evicted, the cheapest choice{}; {} looked at", found.victims.size(),
+                  counted(candidates.size(), "running gang"), answer.exact ? "" : " found",
+                  counted(static_cast<std::size_t>(std::max(0, answer.domains)), "domain"));
+  return {.found = std::move(found), .why_not = {}};
+}
+
+}  // namespace
+
+ClearingSearch find_clearing(Cluster& cluster, Quota& quota, const Submission& submission,
+                             std::span<const Alternative* const> alternatives) {
+  ClearingSearch search;
+  if (!submission.may_evict || cluster.running().empty()) {
+    return search;
+  }
+  for (const Alternative* alternative : alternatives.first(std::min(alternatives.size(), kMostAlternatives))) {
+    ClearingSearch one = clearing_for(cluster, quota, submission, *alternative);
+    if (one.found && (!search.found || one.found->cost < search.found->cost)) {
+      search.found = std::move(one.found);
+    }
+    if (search.why_not.empty()) {
+      search.why_not = std::move(one.why_not);
+    }
+  }
+  return search;
+}
+
+std::vector<Eviction> clear(Cluster& cluster, Quota& quota, const Submission& submission, const Clearing& clearing) {
+  std::vector<Eviction> evictions;
+  // From the last to the first, so that positions stay true.
+  for (std::size_t i = clearing.victims.size(); i-- > 0;) {
+    const VictimCandidate& victim = clearing.victims[i];
+    const RunningGang gang = cluster.evict(victim.position);
+    quota.give(gang.used);
+    Eviction& eviction = evictions.emplace_back();
+    eviction.key = gang.key;
+    eviction.dialect = gang.dialect;
+    eviction.by = submission.key;
+    eviction.reason = victim.reason;
+    eviction.priority = gang.priority;
+    eviction.pods = gang.pods();
+    const std::string what = victim.reason == EvictionReason::kReclaimed && gang.queue && submission.queue
+                                 ? fmt::format("{} takes back from {} for {}/{}", quota.rules(*submission.queue).name,
+                                               quota.rules(*gang.queue).name, submission.key.ns, submission.key.name)
+                                 : fmt::format("makes room for {}/{} of priority {}", submission.key.ns,
+                                               submission.key.name, submission.priority);
+    eviction.message = fmt::format("{} ({})", what, clearing.considered);
+  }
+  std::reverse(evictions.begin(), evictions.end());
+  return evictions;
+}
+
+}  // namespace gantree

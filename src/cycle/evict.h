@@ -1,0 +1,40 @@
+// Whom to evict so that a gang starts: over its ways to start, the cheapest victims.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/preempt.h"
+#include "queue/submission.h"
+#include "queue/victims.h"
+#include "state/cluster.h"
+
+namespace gantree {
+
+// A way to start once some gangs are gone.
+struct Clearing {
+  const Alternative* alternative = nullptr;
+  std::vector<VictimCandidate> victims;  // positions among the running gangs, ascending
+  EvictionCost cost;
+  Gang gang;               // the alternative's, with the fewest pods that it may start with
+  Outcome outcome;         // where it goes
+  std::string considered;  // "2 of 14 gangs that may be evicted, the cheapest choice; 6 domains looked at"
+};
+
+struct ClearingSearch {
+  std::optional<Clearing> found;
+  std::string why_not;  // where candidates were looked at in vain; "" where there were none
+};
+
+// Evicts nothing: cluster and quota are as before when it returns. Alternatives beyond the first few are not
+// looked at: each costs a search.
+[[nodiscard]] ClearingSearch find_clearing(Cluster& cluster, Quota& quota, const Submission& submission,
+                                           std::span<const Alternative* const> alternatives);
+
+// The gangs leave cluster and quota.
+[[nodiscard]] std::vector<Eviction> clear(Cluster& cluster, Quota& quota, const Submission& submission,
+                                          const Clearing& clearing);
+
+}  // namespace gantree

@@ -1,0 +1,276 @@
+// Gangs that start because others go.
+#include <gtest/gtest.h>
+
+#include "cycle/cycle.h"
+
+namespace gantree {
+namespace {
+
+// Hosts of eight gpus, queues in one cohort, and running gangs of single-gpu pods.
+class PreemptionTest : public testing::Test {
+ protected:
+  PreemptionTest() : topology_(cluster_.engine().add_topology({.name = "hosts", .levels = {kHostnameLabel}})) {
+    cohort_ = quota_.add({.queue = "Cohort \"c\"", .flavor = "f", .resource = "gpu"});
+  }
+
+  ResourceId gpu() { return cluster_.inventory().resources().intern("gpu"); }
+  Amounts one_gpu() {
+    Amounts amounts;
+    amounts.set(gpu(), 1);
+    amounts.set(ResourceNames::kPods, 1);
+    return amounts;
+  }
+
+  void host(const std::string& name) {
+    Node node;
+    node.name = name;
+    Interner& strings = cluster_.inventory().strings();
+    node.labels = {{strings.intern(kHostnameLabel), strings.intern(name)}};
+    node.allocatable.set(gpu(), 8);
+    node.allocatable.set(ResourceNames::kPods, 110);
+    cluster_.upsert_node(std::move(node));
+  }
+
+  QueueId queue(std::int64_t nominal, QueueRules rules) {
+    rules.tree = "c";
+    const QueueId id = quota_.add_queue(rules);
+    quota_.add(
+        {.queue = rules.name, .flavor = "f", .resource = "gpu", .nominal = nominal, .parent = cohort_, .owner = id});
+    return id;
+  }
+
+  void runs(const std::string& name, const std::string& on, int pods, std::optional<QueueId> queue = {},
+            std::int64_t priority = 0, std::int64_t created = 100) {
+    const NodeId node = cluster_.inventory().reserve(on);
+    for (int i = 0; i < pods; ++i) {
+      cluster_.upsert_pod({.key = name + "-" + std::to_string(i), .node = on, .requests = one_gpu()});
+    }
+    RunningGang gang;
+    gang.key = {.ns = "default", .name = name, .kind = "Job"};
+    gang.dialect = "test";
+    gang.priority = priority;
+    gang.created_seconds = gang.started_seconds = created;
+    gang.holdings = {{.node = node, .requests = one_gpu(), .count = pods}};
+    gang.queue = queue;
+    if (queue) {
+      gang.used = {{quota_.cells_of(*queue)[0], pods}};
+      quota_.take(gang.used);
+    }
+    cluster_.add_running(std::move(gang));
+  }
+
+  // All pods on one host.
+  Submission& wants(const std::string& name, int pods, std::optional<QueueId> queue = {}, std::int64_t priority = 0,
+                    std::int64_t created = 200) {
+    Submission& made = submissions_.emplace_back();
+    made.key = {.ns = "default", .name = name, .kind = "Job"};
+    made.dialect = "test";
+    made.priority = priority;
+    made.created_seconds = created;
+    made.queue = queue;
+    made.pod_sets.emplace_back("main", pods);
+    Alternative& alternative = made.alternatives.emplace_back();
+    alternative.gang.topology = topology_;
+    PodSet& set = alternative.gang.root.pod_sets.emplace_back();
+    set.name = "main";
+    set.count = pods;
+    set.min_count = pods;
+    set.shape.requests = one_gpu();
+    set.constraint.required = 0;
+    set.constraint.packing = Packing::kPack;
+    alternative.demand.emplace_back();
+    if (queue) {
+      alternative.demand.back() = {{quota_.cells_of(*queue)[0], 1}};
+    }
+    alternative.flavors.emplace_back();
+    return made;
+  }
+
+  // "a:Placed b:Waiting; x for a (Preempted)"
+  std::string plan() {
+    plan_ = run_cycle(cluster_, quota_, submissions_);
+    std::string text;
+    for (const Decision& decision : plan_.decisions) {
+      text += (text.empty() ? "" : " ") + decision.key.name + ":" + to_string(decision.state);
+    }
+    for (const Eviction& eviction : plan_.evictions) {
+      text += "; " + eviction.key.name + " for " + eviction.by.name + " (" + to_string(eviction.reason) + ")";
+    }
+    return text;
+  }
+
+  Cluster cluster_;
+  Quota quota_;
+  TopologyId topology_;
+  QuotaId cohort_;
+  std::vector<Submission> submissions_;
+  Plan plan_;
+};
+
+TEST_F(PreemptionTest, EvictsALowerPriorityWhereNothingElseHelps) {
+  host("a");
+  host("b");
+  runs("low", "a", 8, {}, 1);
+  runs("high", "b", 8, {}, 9);
+  wants("train", 4, {}, 5);
+  EXPECT_EQ(plan(), "train:Placed; low for train (Preempted)");
+  EXPECT_EQ(plan_.evictions[0].pods, 8);
+  EXPECT_EQ(plan_.evictions[0].priority, 1);
+  EXPECT_NE(plan_.evictions[0].message.find("makes room for default/train of priority 5 (1 of 1 running gang that"),
+            std::string::npos)
+      << plan_.evictions[0].message;
+  EXPECT_EQ(cluster_.running().size(), 1U);
+}
+
+TEST_F(PreemptionTest, EvictsNobodyWhereThereIsRoom) {
+  host("a");
+  host("b");
+  runs("low", "a", 8, {}, 1);
+  wants("train", 8, {}, 5);
+  EXPECT_EQ(plan(), "train:Placed");
+}
+
+TEST_F(PreemptionTest, EvictsNobodyForAGangThatMayNotEvict) {
+  host("a");
+  runs("low", "a", 8, {}, 1);
+  wants("train", 8, {}, 5).may_evict = false;
+  EXPECT_EQ(plan(), "train:Waiting");
+}
+
+TEST_F(PreemptionTest, EvictsNobodyWhereThatWouldNotHelp) {
+  host("a");
+  runs("low", "a", 4, {}, 1);
+  runs("high", "a", 4, {}, 9);
+  wants("train", 8, {}, 5);
+  EXPECT_EQ(plan(), "train:Waiting");
+  EXPECT_TRUE(
+      plan_.decisions[0].message.ends_with("; evicting the only running gang that may be evicted would not help"))
+      << plan_.decisions[0].message;
+}
+
+TEST_F(PreemptionTest, GivesWhatOneEvictionLeavesToTheNextGang) {
+  host("a");
+  runs("low", "a", 8, {}, 1);
+  wants("first", 4, {}, 5);
+  wants("second", 4, {}, 5, 300);
+  EXPECT_EQ(plan(), "first:Placed second:Placed; low for first (Preempted)");
+}
+
+TEST_F(PreemptionTest, NeverEvictsWhatItPlacedItself) {
+  host("a");
+  const QueueId small = queue(0, {.name = "Queue \"s\""});
+  wants("within", 8, {}, 0);
+  wants("borrows", 8, small, 100);
+  queue(8, {.name = "Queue \"o\""});
+  EXPECT_EQ(plan(), "within:Placed borrows:Waiting") << "the one that borrows comes second, whatever its priority";
+}
+
+class WithinQueueTest : public PreemptionTest {
+ protected:
+  std::string plan_with(WithinRule rule) {
+    const QueueId mine = queue(16, {.name = "Queue \"m\"", .within = rule});
+    host("a");
+    runs("younger", "a", 4, mine, 5, 300);
+    runs("older", "a", 4, mine, 5, 100);
+    wants("train", 4, mine, 5, 200);
+    return plan();
+  }
+};
+
+TEST_F(WithinQueueTest, NeverLeavesAllAlone) {
+  EXPECT_EQ(plan_with(WithinRule::kNever), "train:Waiting");
+}
+
+TEST_F(WithinQueueTest, LowerPriorityLeavesEqualsAlone) {
+  EXPECT_EQ(plan_with(WithinRule::kLowerPriority), "train:Waiting");
+}
+
+TEST_F(WithinQueueTest, LowerOrNewerEqualPriorityTakesTheYounger) {
+  EXPECT_EQ(plan_with(WithinRule::kLowerOrNewerEqualPriority), "train:Placed; younger for train (Preempted)");
+}
+
+TEST_F(PreemptionTest, FreesQuotaEvenWhereHostsAreFree) {
+  host("a");
+  host("b");
+  const QueueId mine = queue(8, {.name = "Queue \"m\"", .within = WithinRule::kLowerPriority});
+  runs("low", "a", 8, mine, 1);
+  wants("train", 8, mine, 5);
+  EXPECT_EQ(plan(), "train:Placed; low for train (Preempted)");
+  EXPECT_EQ(quota_.cell(quota_.cells_of(mine)[0]).used, 8);
+}
+
+TEST_F(PreemptionTest, TakesBackWhatWasLent) {
+  host("a");
+  host("b");
+  const QueueId mine = queue(8, {.name = "Queue \"m\"", .reclaim = ReclaimRule::kAny});
+  const QueueId theirs = queue(8, {.name = "Queue \"t\""});
+  runs("own", "a", 8, theirs, 9, 100);
+  runs("borrowed", "b", 8, theirs, 9, 110);
+  wants("train", 8, mine, 0);
+  EXPECT_EQ(plan(), "train:Placed; borrowed for train (Reclaimed)");
+  EXPECT_TRUE(plan_.evictions[0].message.starts_with("Queue \"m\" takes back from Queue \"t\" for default/train ("))
+      << plan_.evictions[0].message;
+  EXPECT_FALSE(quota_.borrows(theirs));
+}
+
+TEST_F(PreemptionTest, TakesBackNothingWhereTheRuleIsNever) {
+  host("a");
+  host("b");
+  const QueueId mine = queue(8, {.name = "Queue \"m\""});
+  const QueueId theirs = queue(8, {.name = "Queue \"t\""});
+  runs("own", "a", 8, theirs, 0, 100);
+  runs("borrowed", "b", 8, theirs, 0, 110);
+  wants("train", 8, mine, 5);
+  EXPECT_EQ(plan(), "train:Waiting");
+  EXPECT_EQ(plan_.decisions[0].reason, Reason::kQuotaExceeded);
+}
+
+TEST_F(PreemptionTest, ChoosesTheAlternativeWithTheCheapestVictims) {
+  host("a");
+  host("b");
+  runs("middle", "a", 8, {}, 3);
+  runs("low", "b", 8, {}, 1);
+  Interner& strings = cluster_.inventory().strings();
+  Submission& train = wants("train", 8, {}, 5);
+  Alternative other = train.alternatives[0];
+  const auto pin = [&](Alternative& alternative, const char* name) {
+    alternative.gang.root.pod_sets[0].shape.node_selector = {{strings.intern(kHostnameLabel), strings.intern(name)}};
+    alternative.flavors = {name};
+  };
+  pin(train.alternatives[0], "a");
+  pin(other, "b");
+  train.alternatives.push_back(other);
+  EXPECT_EQ(plan(), "train:Placed; low for train (Preempted)");
+}
+
+TEST_F(PreemptionTest, EvictsForTheFirstAlternativeBeforeTheNextWhereTheQueueSaysSo) {
+  host("a");
+  host("b");
+  runs("low", "a", 8, {}, 1);
+  Interner& strings = cluster_.inventory().strings();
+  for (const bool eager : {false, true}) {
+    submissions_.clear();
+    Submission& train = wants("train", 4, {}, 5);
+    train.evicts_before_next = eager;
+    train.alternatives[0].gang.root.pod_sets[0].shape.node_selector = {
+        {strings.intern(kHostnameLabel), strings.intern("a")}};
+    train.alternatives[0].flavors = {"a"};
+    Alternative other = train.alternatives[0];
+    other.gang.root.pod_sets[0].shape.node_selector = {{strings.intern(kHostnameLabel), strings.intern("b")}};
+    train.alternatives.push_back(other);
+    EXPECT_EQ(plan(), eager ? "train:Placed; low for train (Preempted)" : "train:Placed");
+  }
+}
+
+TEST_F(PreemptionTest, EvictsForTheMinimumOnlyAndUsesAllThatIsThen) {
+  host("a");
+  runs("low", "a", 3, {}, 1);
+  runs("lower", "a", 3, {}, 0);
+  Submission& train = wants("train", 8, {}, 5);
+  train.alternatives[0].gang.root.pod_sets[0].min_count = 4;
+  EXPECT_EQ(plan(), "train:Placed; lower for train (Preempted)");
+  EXPECT_EQ(plan_.decisions[0].pod_sets[0].count, 5);
+}
+
+}  // namespace
+}  // namespace gantree
