@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 
-#include "dialects/core/amounts.h"
 #include "dialects/core/node.h"
 #include "dialects/core/pod.h"
 #include "dialects/kueue/names.h"
@@ -34,91 +34,15 @@ std::string read_stop_policy(json::Reader& read, json::Value spec) {
   return std::string(policy);
 }
 
-FlavorQuota read_flavor_quota(json::Reader& read, std::string_view file, json::Value value, const ResourceGroup& group,
-                              ResourceNames& names) {
-  FlavorQuota quota;
-  quota.flavor_name = read.require_text(value, "name");
-  quota.place = {file, value.line()};
-  quota.nominal.assign(group.covered.size(), -1);
-  if (const json::Value resources = read.array(value, "resources")) {
-    for (const json::NodeData& item : resources.items()) {
-      const json::Value resource(&item);
-      const std::string_view name = read.require_text(resource, "name");
-      const ResourceId id = names.intern(name);
-      const auto it = std::find(group.covered.begin(), group.covered.end(), id);
-      if (it == group.covered.end()) {
-        read.complain(resource, fmt::format("flavor \"{}\" has quota for {}, which is not in coveredResources",
-                                            quota.flavor_name, name));
-        break;
-      }
-      const json::Value nominal = resource["nominalQuota"];
-      if (!nominal) {
-        read.complain(resource, fmt::format("nominalQuota of {} is missing", name));
-        break;
-      }
-      quota.nominal[static_cast<std::size_t>(it - group.covered.begin())] =
-          read_quantity(read, nominal, "nominalQuota", ResourceNames::unit(id), Round::kDown);
+// The cohort around it, by the name of the field in either version; "" where there is none.
+std::string read_parent(json::Reader& read, json::Value spec, std::initializer_list<std::string_view> keys) {
+  std::string name;
+  for (const std::string_view key : keys) {
+    if (name.empty()) {
+      name = read.text(spec, key).value_or("");
     }
   }
-  for (std::size_t i = 0; i < group.covered.size(); ++i) {
-    if (quota.nominal[i] < 0) {
-      read.complain(value, fmt::format("flavor \"{}\" has no quota for {}, which is in coveredResources",
-                                       quota.flavor_name, names.name(group.covered[i])));
-      quota.nominal[i] = 0;
-    }
-  }
-  return quota;
-}
-
-// The list at a key; absent, after a complaint, where it is longer than allowed.
-json::Value read_list(json::Reader& read, json::Value parent, std::string_view key, std::size_t most) {
-  const json::Value list = read.array(parent, key);
-  if (list && list.items().size() > most) {
-    read.complain(list, fmt::format("{} has {} entries; {} are allowed", key, list.items().size(), most));
-    return {};
-  }
-  return list;
-}
-
-ResourceGroup read_resource_group(json::Reader& read, std::string_view file, json::Value value, ResourceNames& names) {
-  ResourceGroup group;
-  if (const json::Value covered = read_list(read, value, "coveredResources", kMaxCoveredResources)) {
-    for (const json::NodeData& item : covered.items()) {
-      group.covered.push_back(names.intern(read.as_text(json::Value(&item), "a covered resource")));
-    }
-  }
-  if (group.covered.empty()) {
-    read.complain(value, "coveredResources is empty");
-  }
-  if (const json::Value flavors = read_list(read, value, "flavors", kMaxFlavors)) {
-    for (const json::NodeData& item : flavors.items()) {
-      group.flavors.push_back(read_flavor_quota(read, file, json::Value(&item), group, names));
-    }
-  }
-  if (group.flavors.empty()) {
-    read.complain(value, "a resource group needs at least one flavor");
-  }
-  return group;
-}
-
-// A resource or a flavor belongs to one group only, else it would be unclear whose quota counts.
-void check_disjoint(json::Reader& read, json::Value spec, const ClusterQueue& queue, const ResourceNames& names) {
-  std::vector<ResourceId> resources;
-  std::vector<std::string> flavors;
-  for (const ResourceGroup& group : queue.groups) {
-    for (const ResourceId id : group.covered) {
-      if (std::find(resources.begin(), resources.end(), id) != resources.end()) {
-        read.complain(spec, fmt::format("{} is covered twice", names.name(id)));
-      }
-      resources.push_back(id);
-    }
-    for (const FlavorQuota& quota : group.flavors) {
-      if (std::find(flavors.begin(), flavors.end(), quota.flavor_name) != flavors.end()) {
-        read.complain(spec, fmt::format("flavor \"{}\" is in it twice", quota.flavor_name));
-      }
-      flavors.push_back(quota.flavor_name);
-    }
-  }
+  return name;
 }
 
 void find_partial_topologies(Setup& setup, Intake& intake) {
@@ -151,23 +75,62 @@ Result<> connect_flavors(Setup& setup) {
   return {};
 }
 
-Result<> connect_cluster_queue(ClusterQueue& queue, const Setup& setup, const ResourceNames& names, Quota& quota) {
-  for (ResourceGroup& group : queue.groups) {
+Result<> find_flavors(std::vector<ResourceGroup>& groups, std::string_view owner, const Setup& setup) {
+  for (ResourceGroup& group : groups) {
     for (FlavorQuota& entry : group.flavors) {
       const auto flavor = setup.flavors.find(entry.flavor_name);
       if (flavor == setup.flavors.end()) {
-        return fail(Errc::kNotFound, fmt::format("{}: ClusterQueue \"{}\": there is no ResourceFlavor \"{}\"",
-                                                 json::to_string(entry.place), queue.name, entry.flavor_name));
+        return fail(Errc::kNotFound, fmt::format("{}: {}: there is no ResourceFlavor \"{}\"",
+                                                 json::to_string(entry.place), owner, entry.flavor_name));
       }
       entry.flavor = &flavor->second;
+    }
+  }
+  return {};
+}
+
+void open_cells(ClusterQueue& queue, const ResourceNames& names, CohortCells& cohorts, Quota& quota) {
+  for (ResourceGroup& group : queue.groups) {
+    for (FlavorQuota& entry : group.flavors) {
       for (std::size_t i = 0; i < group.covered.size(); ++i) {
-        entry.cells.push_back(quota.add({.queue = fmt::format("ClusterQueue \"{}\"", queue.name),
-                                         .flavor = entry.flavor_name,
-                                         .resource = std::string(names.name(group.covered[i])),
-                                         .unit = ResourceNames::unit(group.covered[i]),
-                                         .nominal = entry.nominal[i]}));
+        QuotaCell cell{.queue = queue.policy.rules.name,
+                       .flavor = entry.flavor_name,
+                       .resource = std::string(names.name(group.covered[i])),
+                       .unit = ResourceNames::unit(group.covered[i]),
+                       .nominal = entry.nominal[i],
+                       .borrowing_limit = entry.borrowing_limit[i],
+                       .lending_limit = entry.lending_limit[i],
+                       .owner = queue.id};
+        if (!queue.cohort_name.empty()) {
+          cell.parent = cohorts.cell(queue.cohort_name, entry.flavor_name, group.covered[i]);
+        }
+        entry.cells.push_back(quota.add(std::move(cell)));
       }
     }
+  }
+}
+
+Result<> connect_queues(Setup& setup, const ResourceNames& names, Quota& quota) {
+  if (auto nested = check_nesting(setup.cohorts); !nested) {
+    return nested;
+  }
+  for (auto& [name, cohort] : setup.cohorts) {
+    if (auto found = find_flavors(cohort.groups, fmt::format("Cohort \"{}\"", name), setup); !found) {
+      return found;
+    }
+  }
+  CohortCells cohorts(setup.cohorts, names, quota);
+  cohorts.open_all();
+  for (auto& [name, queue] : setup.cluster_queues) {
+    QueueRules& rules = queue.policy.rules;
+    rules.name = fmt::format("ClusterQueue \"{}\"", name);
+    rules.tree = queue.cohort_name.empty() ? fmt::format("kueue queue {}", name)
+                                           : fmt::format("kueue cohort {}", root_of(queue.cohort_name, setup.cohorts));
+    if (auto found = find_flavors(queue.groups, rules.name, setup); !found) {
+      return found;
+    }
+    queue.id = quota.add_queue(rules);
+    open_cells(queue, names, cohorts, quota);
   }
   return {};
 }
@@ -234,13 +197,26 @@ Result<> read_cluster_queue(const NamedObject& named, Intake& intake, Setup& set
   queue.name = named.name;
   queue.stop_policy = read_stop_policy(read, spec);
   queue.namespace_selector = read_label_selector(read, spec, "namespaceSelector");
-  if (const json::Value groups = read_list(read, spec, "resourceGroups", kMaxResourceGroups)) {
-    for (const json::NodeData& item : groups.items()) {
-      queue.groups.push_back(read_resource_group(read, object.file, json::Value(&item), names));
-    }
-    check_disjoint(read, groups, queue, names);
-  }
+  queue.cohort_name = read_parent(read, spec, {"cohort", "cohortName"});
+  queue.policy = read_policy(read, spec);
+  queue.groups = read_resource_groups(read, object.file, spec, !queue.cohort_name.empty(), names);
   setup.cluster_queues.emplace(named.name, std::move(queue));
+  return verdict(read);
+}
+
+Result<> read_cohort(const NamedObject& named, Intake& intake, Setup& setup) {
+  const Object& object = named.object;
+  json::Reader read(object.file, object.value, fmt::format("Cohort \"{}\"", named.name));
+  const json::Value spec = read.object(object.value, "spec");
+  Cohort cohort;
+  cohort.name = named.name;
+  cohort.place = object.place();
+  cohort.parent_name = read_parent(read, spec, {"parent", "parentName"});
+  cohort.groups = read_resource_groups(read, object.file, spec, !cohort.parent_name.empty(),
+                                       intake.cluster.inventory().resources());
+  // Shares are those of queues; what is wrong with a weight is told all the same.
+  static_cast<void>(read_weight(read, spec));
+  setup.cohorts.emplace(named.name, std::move(cohort));
   return verdict(read);
 }
 
@@ -269,11 +245,8 @@ Result<> connect(Setup& setup, Intake& intake) {
   if (auto connected = connect_flavors(setup); !connected) {
     return connected;
   }
-  for (auto& [name, queue] : setup.cluster_queues) {
-    if (auto connected = connect_cluster_queue(queue, setup, intake.cluster.inventory().resources(), intake.quota);
-        !connected) {
-      return connected;
-    }
+  if (auto connected = connect_queues(setup, intake.cluster.inventory().resources(), intake.quota); !connected) {
+    return connected;
   }
   for (auto& [key, queue] : setup.local_queues) {
     const auto cluster_queue = setup.cluster_queues.find(queue.cluster_queue_name);

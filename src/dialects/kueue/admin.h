@@ -12,6 +12,9 @@
 #include "base/error.h"
 #include "dialects/core/label_selector.h"
 #include "dialects/dialects.h"
+#include "dialects/kueue/cohorts.h"
+#include "dialects/kueue/policy.h"
+#include "dialects/kueue/resource_groups.h"
 #include "json/decode.h"
 #include "model/pod_shape.h"
 #include "model/topology.h"
@@ -29,25 +32,14 @@ struct Flavor {
   std::optional<TopologyId> topology;
 };
 
-// The quota of one flavor in a resource group; lists are by covered resource.
-struct FlavorQuota {
-  std::string flavor_name;
-  json::Place place;
-  std::vector<std::int64_t> nominal;
-  const Flavor* flavor = nullptr;
-  std::vector<QuotaId> cells;
-};
-
-struct ResourceGroup {
-  std::vector<ResourceId> covered;
-  std::vector<FlavorQuota> flavors;  // in order of preference
-};
-
 struct ClusterQueue {
   std::string name;
   std::string stop_policy;  // "" where it runs
   LabelSelector namespace_selector;
+  std::string cohort_name;  // "" where it stands alone
+  QueuePolicy policy;
   std::vector<ResourceGroup> groups;
+  QueueId id;
 };
 
 struct LocalQueue {
@@ -63,6 +55,7 @@ struct Setup {
   std::map<std::string, TopologyId, std::less<>> topologies;
   std::set<TopologyId> partial;  // topologies that leave nodes out
   std::map<std::string, Flavor, std::less<>> flavors;
+  Cohorts cohorts;
   std::map<std::string, ClusterQueue, std::less<>> cluster_queues;
   std::map<std::pair<std::string, std::string>, LocalQueue, std::less<>> local_queues;  // namespace, name
   std::map<std::string, std::int64_t, std::less<>> priority_classes;
@@ -74,11 +67,12 @@ struct Setup {
 [[nodiscard]] Result<> read_topology(const NamedObject& named, Intake& intake, Setup& setup);
 [[nodiscard]] Result<> read_flavor(const NamedObject& named, Intake& intake, Setup& setup);
 [[nodiscard]] Result<> read_cluster_queue(const NamedObject& named, Intake& intake, Setup& setup);
+[[nodiscard]] Result<> read_cohort(const NamedObject& named, Intake& intake, Setup& setup);
 [[nodiscard]] Result<> read_local_queue(const NamedObject& named, Setup& setup);
 [[nodiscard]] Result<> read_priority_class(const NamedObject& named, Setup& setup);
 
-// When all is read: follows the references between them, opens the quota cells, and notes which
-// topologies are partial. Fails where a reference points nowhere.
+// When all is read: follows the references between them, opens queues and quota cells, and notes which
+// topologies are partial. Fails where a reference points nowhere, and where cohorts nest in a circle.
 [[nodiscard]] Result<> connect(Setup& setup, Intake& intake);
 
 }  // namespace gantree::kueue

@@ -32,6 +32,7 @@ std::span<const ApiKind> KueueDialect::kinds() const {
       {.group = kGroup, .kind = "Topology", .versions = {"v1beta2", "v1beta1", "v1alpha1"}, .namespaced = false},
       {.group = kGroup, .kind = "ResourceFlavor", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
       {.group = kGroup, .kind = "ClusterQueue", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
+      {.group = kGroup, .kind = "Cohort", .versions = {"v1beta2", "v1beta1", "v1alpha1"}, .namespaced = false},
       {.group = kGroup, .kind = "LocalQueue", .versions = {"v1beta2", "v1beta1"}, .namespaced = true},
       {.group = kGroup, .kind = "WorkloadPriorityClass", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
   };
@@ -48,6 +49,9 @@ Result<> KueueDialect::read(const NamedObject& named, Intake& intake) {
   }
   if (kind == "ClusterQueue") {
     return read_cluster_queue(named, intake, setup_);
+  }
+  if (kind == "Cohort") {
+    return read_cohort(named, intake, setup_);
   }
   if (kind == "LocalQueue") {
     return read_local_queue(named, setup_);
@@ -88,10 +92,12 @@ void KueueDialect::describe(const Workload* workload, std::span<const PodRecord*
   if (!request) {
     return;  // it runs, whatever is wrong with its template by now
   }
+  gang.created_seconds = request->created_seconds;
   if (const auto own = workload_priority(*request, setup_)) {
     gang.priority = *own;
   }
   if (const LocalQueue* queue = queue_of(*request, setup_)) {
+    gang.queue = queue->cluster_queue->id;
     gang.used = quota_used(*request, *queue->cluster_queue);
   }
 }

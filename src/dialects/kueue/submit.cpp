@@ -94,6 +94,9 @@ void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& i
     ++unresolved.no_queue;
   }
   if (queue != nullptr) {
+    submission.queue = queue->cluster_queue->id;
+    submission.own_quota_first = queue->cluster_queue->policy.own_quota_first;
+    submission.evicts_before_next = queue->cluster_queue->policy.evicts_before_next;
     submission.rejection = closed(workload, *queue, intake.core);
     if (submission.rejection) {
       return;
