@@ -99,7 +99,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     GANTREE_CHECK(reading.error().message.starts_with("f:"));
     return 0;
   }
-  const std::vector<Decision> decisions = run_cycle(cluster, quota, std::move(reading->queue));
+  const std::vector<Decision> decisions = run_cycle(cluster, quota, std::move(reading->queue)).decisions;
   GANTREE_CHECK(decisions.size() == 1);
   return 0;
 }

@@ -257,7 +257,7 @@ TEST(KoordinatorGang, MembersThatRunHoldTheOthersToTheirRequiredDomain) {
               pod_group("gang", 2, gather(gather_rule("SpineLayer", "MustGather"))) + bound("r", "gang", "node-5") +
               koord_pod("p", in_group("gang")));
   ASSERT_EQ(world.job("gang").alternatives.size(), 1U);
-  const auto decisions = run_cycle(world.cluster, world.quota, world.reading->queue);
+  const auto decisions = run_cycle(world.cluster, world.quota, world.reading->queue).decisions;
   ASSERT_EQ(decisions.size(), 1U);
   ASSERT_EQ(decisions[0].state, GangState::kPlaced);
   const NodeId node = decisions[0].pod_sets.at(0).hosts.at(0).node;

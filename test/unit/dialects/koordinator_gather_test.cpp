@@ -62,7 +62,7 @@ TEST(KoordinatorGather, MultiplesCutAllPodsOfAGroupTogether) {
   World world(koordinator_nodes() + network_topology(kSpineAndBlock) + pod_group("a", 1, both) +
               pod_group("b", 3, both) + koord_pod("a-0", in_group("a"), 4) + koord_pod("b-0", in_group("b"), 3) +
               koord_pod("b-1", in_group("b"), 3) + koord_pod("b-2", in_group("b"), 3));
-  const auto decisions = run_cycle(world.cluster, world.quota, world.reading->queue);
+  const auto decisions = run_cycle(world.cluster, world.quota, world.reading->queue).decisions;
   ASSERT_EQ(decisions.at(0).state, GangState::kPlaced) << decisions.at(0).message;
   std::map<NodeId, int> pods;
   for (const PodSetDecision& set : decisions.at(0).pod_sets) {
