@@ -190,7 +190,7 @@ TEST(KoordinatorGang, PodsOfDifferentSizesShareTheMinimumOfTheirPodGroup) {
   World world(yaml);
   const Group& root = world.job("gang").alternatives.at(0).gang.root;
   EXPECT_EQ(root.min_pods, 3);
-  const auto decisions = run_cycle(world.cluster, world.quota, world.reading->queue);
+  const auto decisions = run_cycle(world.cluster, world.quota, world.reading->queue).decisions;
   ASSERT_EQ(decisions.at(0).state, GangState::kPlaced) << decisions.at(0).message;
   EXPECT_EQ(decisions[0].pod_sets.at(0).count, 0);
   EXPECT_EQ(decisions[0].pod_sets.at(1).count, 3);
