@@ -119,6 +119,8 @@ std::vector<PodSetDecision> placed_sets(const Submission& submission, const Alte
         decision.flavor = alternative.flavors[i];
         decision.topology = topologies[i];
         decision.hosts = std::move(started.placement.pod_sets[i]);
+        decision.pods = sets[i]->pods;
+        decision.pods.resize(std::min(decision.pods.size(), static_cast<std::size_t>(std::max(0, decision.count))));
         decision.requests = sets[i]->shape.requests;
       }
     }

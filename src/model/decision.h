@@ -46,12 +46,13 @@ enum class GangState : std::uint8_t { kPlaced, kWaiting, kRejected };
 
 struct PodSetDecision {
   std::string name;
-  int count = 0;                 // asked for; where placed: the number placed
-  int asked = 0;                 // as submitted
-  std::string flavor;            // "" where there is none
-  TopologyId topology;           // of the assignment; meaningful where placed
-  std::vector<HostShare> hosts;  // in rank order; empty unless placed
-  Amounts requests;              // of one pod; empty unless placed
+  int count = 0;                  // asked for; where placed: the number placed
+  int asked = 0;                  // as submitted
+  std::string flavor;             // "" where there is none
+  TopologyId topology;            // of the assignment; meaningful where placed
+  std::vector<HostShare> hosts;   // in rank order; empty unless placed
+  std::vector<std::string> pods;  // their names in the same order, where they exist already; else empty
+  Amounts requests;               // of one pod; empty unless placed
 };
 
 struct Decision {

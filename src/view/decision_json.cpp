@@ -26,7 +26,11 @@ json::Out texts(const std::vector<std::string>& items) {
 json::Out assignment_to_json(const PodSetDecision& pod_set, Cluster& cluster) {
   json::Out domains = json::Out::array();
   for (const DomainShare& share : domain_shares(pod_set, cluster)) {
-    domains.push(json::Out::object().add("values", texts(share.values)).add("count", share.count));
+    json::Out domain = json::Out::object().add("values", texts(share.values)).add("count", share.count);
+    if (!share.pods.empty()) {
+      domain.add("pods", texts(share.pods));
+    }
+    domains.push(std::move(domain));
   }
   return json::Out::object()
       .add("levels", texts(cluster.engine().topology(pod_set.topology).levels))
@@ -77,12 +81,16 @@ json::Out eviction_to_json(const Eviction& eviction) {
 std::vector<DomainShare> domain_shares(const PodSetDecision& pod_set, Cluster& cluster) {
   const DomainTree& tree = cluster.engine().tree(pod_set.topology);
   std::vector<DomainShare> shares;
+  auto pod = pod_set.pods.begin();
   for (const HostShare& host : pod_set.hosts) {
     auto values = values_of(tree, host.node);
     if (!shares.empty() && shares.back().values == values) {
       shares.back().count += host.count;
     } else {
-      shares.push_back({.values = std::move(values), .count = host.count});
+      shares.push_back({.values = std::move(values), .count = host.count, .pods = {}});
+    }
+    for (int rank = 0; rank < host.count && pod != pod_set.pods.end(); ++rank) {
+      shares.back().pods.push_back(*pod++);
     }
   }
   return shares;

@@ -14,6 +14,7 @@ namespace gantree {
 struct DomainShare {
   std::vector<std::string> values;  // one a level of the topology
   int count = 0;
+  std::vector<std::string> pods;  // in rank order, where they exist already; else empty
 };
 
 // The hosts of a placed pod set, in rank order, as domains of the topology's lowest level. Hosts of

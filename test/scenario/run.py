@@ -9,6 +9,7 @@ NAME.yaml holds manifests, and in its first comment why the answer must be what 
   podSets     by name: the domains with their pods, as "value/value/...": count
   message     fragments that the message of a gang must contain (optional)
   distance    tree edges between the two outermost hosts of the gang (optional, for topologies that end at the host)
+  pods        by pod set: the names of its pods in each domain, in rank order (optional, for pods that exist)
 
 and beside the gangs, where some are evicted:
 
@@ -53,6 +54,11 @@ def distance(gang):
     return 2 * (len(paths[0]) - common)
 
 
+def named_pods(gang):
+    return {pod_set["name"]: {"/".join(domain["values"]): domain["pods"] for domain in placed_domains(pod_set) if "pods" in domain}
+            for pod_set in gang["podSets"]}
+
+
 def broken_ranks(pod_set):
     """The levels at which the ranks leave a domain and come back to it."""
     paths = [domain["values"] for domain in placed_domains(pod_set)]
@@ -74,7 +80,7 @@ def complaints(golden, evicted, answer):
             yield f"{name} is not in the {'answer' if name in golden else 'golden answer'}"
             continue
         gang, wanted = gangs[name], dict(golden[name])
-        fragments, span = wanted.pop("message", []), wanted.pop("distance", None)
+        fragments, span, pods = wanted.pop("message", []), wanted.pop("distance", None), wanted.pop("pods", None)
         if summary(gang) != wanted:
             yield f"{name}:\n    wanted {json.dumps(wanted)}\n    got    {json.dumps(summary(gang))} {gang.get('message', '')}"
             continue
@@ -85,6 +91,8 @@ def complaints(golden, evicted, answer):
             continue
         if span is not None and distance(gang) != span:
             yield f"{name}: distance {distance(gang)}, wanted {span}"
+        if pods is not None and named_pods(gang) != pods:
+            yield f"{name}: pods {json.dumps(named_pods(gang))}, wanted {json.dumps(pods)}"
         for pod_set in gang["podSets"]:
             placed = sum(domain["count"] for domain in placed_domains(pod_set))
             if placed != pod_set["count"]:
@@ -128,7 +136,7 @@ def run(binary, scenario, update):
     evicted = golden.pop("evictions", [])
     if update:
         fresh = {f"{gang['namespace']}/{gang['name']}": summary(gang) for gang in answer["gangs"]}
-        kept = {name: {key: old[key] for key in ("message", "distance") if key in old} for name, old in golden.items()}
+        kept = {name: {key: old[key] for key in ("message", "distance", "pods") if key in old} for name, old in golden.items()}
         written = {name: {**gang, **kept.get(name, {})} for name, gang in fresh.items()}
         if answer["evictions"]:
             written["evictions"] = evictions(answer)

@@ -68,8 +68,7 @@ Rank rank_of(std::string_view name, json::Value annotations, Objection& objectio
 struct LoosePod {
   Rank rank;
   PodShape shape;
-  json::Value spec;
-  std::string_view file;
+  SpecSource source;
 };
 
 std::string_view gang_name(const PodTemplate& part) {
@@ -194,8 +193,7 @@ class RollCall {
     Objection objection(object.file, roster.objection);
     loose_[id].push_back({.rank = rank_of(name, map_at(metadata, "annotations"), objection),
                           .shape = read_pod_shape(read, spec, intake_.cluster.inventory()),
-                          .spec = spec,
-                          .file = object.file});
+                          .source = {.file = object.file, .spec = spec}});
     roster.objection = objection.first();
     note_created(roster, created);
     return read.ok() ? Result<>() : read.error();
@@ -269,9 +267,10 @@ class RollCall {
     set.label = workload.templates.size() > 1 ? share.part->role : workload.key.name;
     set.shape = std::move(share.shape);
     set.count = share.missing;
-    set.spec = share.part->spec;
-    set.file = workload.object.file;
-    if (static_cast<int>(share.waiting.size()) == share.missing) {
+    set.specs.push_back({.file = workload.object.file, .spec = share.part->spec});
+    if (workload.key.kind == "Pod") {
+      set.pods.push_back(workload.key.name);
+    } else if (static_cast<int>(share.waiting.size()) == share.missing) {
       std::sort(share.waiting.begin(), share.waiting.end());
       for (const Rank& rank : share.waiting) {
         set.pods.emplace_back(rank.name);
@@ -290,12 +289,11 @@ class RollCall {
         MemberSet& set = roster.asking.emplace_back();
         set.label = pod.rank.name;
         set.shape = it->first;
-        set.spec = pod.spec;
-        set.file = pod.file;
       }
       MemberSet& set = roster.asking[it->second];
       ++set.count;
       set.pods.emplace_back(pod.rank.name);
+      set.specs.push_back(pod.source);
     }
   }
 

@@ -15,14 +15,19 @@
 
 namespace gantree::koordinator {
 
+// A pod spec and where it was read.
+struct SpecSource {
+  std::string_view file;
+  json::Value spec;
+};
+
 // Pods of one shape that want a place.
 struct MemberSet {
   std::string label;  // role, workload or first pod: what tells it from others of its gang
   PodShape shape;
   int count = 0;
   std::vector<std::string> pods;  // in rank order, where all of them exist
-  json::Value spec;               // of the first
-  std::string_view file;
+  std::vector<SpecSource> specs;  // of its template, or of each pod
 };
 
 struct Roster {

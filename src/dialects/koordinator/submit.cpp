@@ -184,12 +184,11 @@ void Submitter::submit_bundle(const Bundle& bundle, const Rosters& rosters) {
     submission.pod_sets.emplace_back(set->name, set->count);
   }
   submission.created_seconds = gang.created_seconds;
-  const auto priority = priority_of(parts);
-  submission.priority = priority.value_or(0);
+  const auto ranked = rank(submission, parts);
   if (bundle.objection || objecting != parts.end()) {
     submission.rejection = rejected(bundle.objection ? *bundle.objection : *objecting->roster->objection);
-  } else if (!priority) {
-    submission.rejection = rejected(priority.error().message);
+  } else if (!ranked) {
+    submission.rejection = rejected(ranked.error().message);
   } else if (pending > kMostPods) {
     submission.rejection = rejected(fmt::format("{} pods are asked for, more than {}", pending, kMostPods));
   } else if (auto lacks = incomplete(bundle, parts)) {
@@ -198,7 +197,7 @@ void Submitter::submit_bundle(const Bundle& bundle, const Rosters& rosters) {
     return;
   } else {
     Gang prioritised = gang;
-    prioritised.priority = *priority;
+    prioritised.priority = submission.priority;
     add_ways(submission, prioritised, gather, parts);
   }
   intake_.reading.queue.push_back(std::move(submission));
@@ -286,20 +285,25 @@ Gang Submitter::gang_of(const GangKey& key, const std::vector<Part>& parts) cons
   return gang;
 }
 
-Result<std::int64_t> Submitter::priority_of(const std::vector<Part>& parts) {
+// The highest priority of the pods; one that may evict nothing speaks for all.
+Result<> Submitter::rank(Submission& submission, const std::vector<Part>& parts) {
   std::optional<std::int64_t> highest;
   int unresolved = 0;
   for (const Part& part : parts) {
     for (const MemberSet& set : part.roster->asking) {
-      const auto priority = gang_priority(set.file, {set.spec}, intake_.core, unresolved);
-      if (!priority) {
-        return priority;
+      for (const SpecSource& source : set.specs) {
+        const auto priority = gang_priority(source.file, {source.spec}, intake_.core, unresolved);
+        if (!priority) {
+          return tl::unexpected(priority.error());
+        }
+        highest = std::max(*priority, highest.value_or(*priority));
+        submission.may_evict = submission.may_evict && !never_preempts(source.spec, intake_.core);
       }
-      highest = std::max(*priority, highest.value_or(*priority));
     }
   }
   unresolved_priorities_ += unresolved > 0 ? 1 : 0;
-  return highest.value_or(0);
+  submission.priority = highest.value_or(0);
+  return {};
 }
 
 void Submitter::submit_alone(const Workload& workload, const Roster& roster) {
@@ -312,12 +316,11 @@ void Submitter::submit_alone(const Workload& workload, const Roster& roster) {
     submission.pod_sets.emplace_back(set->name, set->count);
   }
   submission.created_seconds = gang.created_seconds;
-  const auto priority = priority_of({part});
-  submission.priority = priority.value_or(0);
-  if (roster.objection || !priority) {
-    submission.rejection = rejected(roster.objection ? *roster.objection : priority.error().message);
+  const auto ranked = rank(submission, {part});
+  if (roster.objection || !ranked) {
+    submission.rejection = rejected(roster.objection ? *roster.objection : ranked.error().message);
   } else {
-    gang.priority = *priority;
+    gang.priority = submission.priority;
     add_open(submission, gang);
   }
   intake_.reading.queue.push_back(std::move(submission));

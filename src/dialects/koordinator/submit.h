@@ -44,7 +44,8 @@ class Submitter {
   static void settle_needs(std::vector<Part>& parts);
   // The gang without topology.
   [[nodiscard]] Gang gang_of(const GangKey& key, const std::vector<Part>& parts) const;
-  [[nodiscard]] Result<std::int64_t> priority_of(const std::vector<Part>& parts);
+  // Sets priority and may_evict.
+  [[nodiscard]] Result<> rank(Submission& submission, const std::vector<Part>& parts);
   // Adds the ways to place the gang, or why there are none.
   void add_ways(Submission& submission, const Gang& gang, const GatherSpec* gather, const std::vector<Part>& parts);
   void add_confined(Submission& submission, const Gang& gang, const Constraint& constraint,

@@ -311,6 +311,16 @@ TEST(KoordinatorGang, SettingsWithoutEffectInAPlanAreNoted) {
   EXPECT_EQ(world.reading->notes.size(), 7U);
 }
 
+TEST(KoordinatorGang, HasTheHighestPriorityOfItsPodsAndEvictsNobodyIfOneMayNot) {
+  World world(koordinator_nodes() + pod_group("a", 2) + koord_pod("a-0", in_group("a"), 1, "priority: 3") +
+              koord_pod("a-1", in_group("a"), 1, "priority: 7, preemptionPolicy: Never") + pod_group("b", 1) +
+              koord_pod("b-0", in_group("b"), 1, "priorityClassName: koord-prod"));
+  EXPECT_EQ(world.job("a").priority, 7);
+  EXPECT_FALSE(world.job("a").may_evict);
+  EXPECT_EQ(world.job("b").priority, 9000);
+  EXPECT_TRUE(world.job("b").may_evict);
+}
+
 TEST(KoordinatorGang, LabelsAndAnnotationsThatAreNullAreNone) {
   World world(koordinator_nodes() + koord_pod("a", "labels: null, annotations: null") + R"(---
 apiVersion: batch/v1

@@ -23,6 +23,18 @@ TEST(DecisionJson, ListsEveryLevelAndTheDomainsInRankOrder) {
             R"({"values":["b1","r1","n1"],"count":2}]}}]}],"evictions":[]})");
 }
 
+TEST(DecisionJson, NamesThePodsOfEveryDomainWhereTheyExist) {
+  PlannedCluster planned;
+  const NodeId first = planned.host({"b1", "r1", "n1"});
+  const NodeId second = planned.host({"b1", "r2", "n2"});
+  planned.gang("train", 1, {{first, 2}, {second, 1}});
+  planned.decisions().back().pod_sets.back().pods = {"w-0", "w-1", "w-2"};
+  EXPECT_NE(json_of(planned).find(R"({"values":["b1","r1","n1"],"count":2,"pods":["w-0","w-1"]},)"
+                                  R"({"values":["b1","r2","n2"],"count":1,"pods":["w-2"]})"),
+            std::string::npos)
+      << json_of(planned);
+}
+
 TEST(DecisionJson, MakesOneDomainOfHostsThatFollowEachOtherInTheLowestLevel) {
   PlannedCluster planned({"block", "rack"});
   const NodeId first = planned.host({"b1", "r1", "n1"});
