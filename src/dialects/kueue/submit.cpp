@@ -161,6 +161,8 @@ Submission submission_of(const JobRequest& workload, const Setup& setup, Intake&
   for (const PodSetRequest& set : workload.pod_sets) {
     submission.pod_sets.emplace_back(set.name, set.count);
   }
+  submission.may_evict = std::none_of(workload.pod_sets.begin(), workload.pod_sets.end(),
+                                      [&](const PodSetRequest& set) { return never_preempts(set.spec, intake.core); });
   const auto priority = priority_of(workload, setup, intake.core, unresolved);
   submission.priority = priority.value_or(0);
   if (workload.objection) {

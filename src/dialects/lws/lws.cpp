@@ -150,6 +150,9 @@ class Submitter {
     if (submission.pod_sets.empty() && workload.bound_pods > 0) {
       return;  // all of it runs
     }
+    submission.may_evict =
+        std::none_of(workload.templates.begin(), workload.templates.end(),
+                     [&](const PodTemplate& part) { return never_preempts(part.spec, intake_.core); });
     intake_.reading.queue.push_back(std::move(submission));
   }
 
