@@ -57,6 +57,25 @@ class Examples(CliTest):
         self.assertEqual((gang["state"], gang["dialect"]), ("Placed", "koordinator"))
         self.assertEqual(len(self.domains(gang, 2)), 1)
 
+    def test_every_replica_of_the_leader_worker_set_owns_a_rack(self):
+        gangs = self.planned(EXAMPLES / "lws")
+        self.assertEqual({name: (gang["state"], gang["dialect"]) for name, gang in gangs.items()},
+                         {f"serve-671b-{index}": ("Placed", "lws") for index in range(2)})
+        racks = [self.domains(gang, 2) for gang in gangs.values()]
+        self.assertEqual([len(rack) for rack in racks], [1, 1])
+        self.assertNotEqual(*racks)
+
+    def test_the_urgent_job_gets_its_rack_by_evicting_whole_jobs(self):
+        path = self.write("cluster.yaml", cluster("--busy", "0.95"))
+        done = gantree("plan", "-f", path, "-f", EXAMPLES / "preemption", "--levels",
+                       "cloud.provider.com/topology-block,cloud.provider.com/topology-rack,kubernetes.io/hostname", "-o", "json")
+        answer = json.loads(done.stdout)
+        (gang,) = answer["gangs"]
+        self.assertEqual(gang["state"], "Placed", gang.get("message"))
+        self.assertEqual(len(self.domains(gang, 2)), 1)
+        self.assertTrue(answer["evictions"])
+        self.assertEqual({eviction["for"] for eviction in answer["evictions"]}, {"team-research/urgent-retrain"})
+
     def test_the_cluster_is_the_same_in_yaml_and_json_and_every_time(self):
         text = cluster("--blocks", "1")
         self.assertEqual(yaml.load(text, yaml.CSafeLoader), json.loads(cluster("--blocks", "1", "-o", "json")))

@@ -78,17 +78,20 @@ Owner read_controller(json::Reader& read, json::Value metadata) {
   if (!owners) {
     return {};
   }
+  Owner first;
   for (const json::NodeData& item : owners.items()) {
     const json::Value owner(&item);
+    const std::string_view api_version = read.text(owner, "apiVersion").value_or("");
+    const std::size_t slash = api_version.find('/');
+    const Owner found{.group = slash == std::string_view::npos ? std::string_view{} : api_version.substr(0, slash),
+                      .kind = read.text(owner, "kind").value_or(""),
+                      .name = read.text(owner, "name").value_or("")};
     if (read.boolean(owner, "controller").value_or(false)) {
-      const std::string_view api_version = read.text(owner, "apiVersion").value_or("");
-      const std::size_t slash = api_version.find('/');
-      return {.group = slash == std::string_view::npos ? std::string_view{} : api_version.substr(0, slash),
-              .kind = read.text(owner, "kind").value_or(""),
-              .name = read.text(owner, "name").value_or("")};
+      return found;
     }
+    first = first.present() ? first : found;
   }
-  return {};
+  return first;
 }
 
 std::optional<std::int64_t> parse_time(std::string_view text) {

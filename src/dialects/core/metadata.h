@@ -19,7 +19,7 @@ using LabelMap = std::map<std::string, std::string, std::less<>>;
   return map && map.kind() == json::Kind::kObject ? map : json::Value();
 }
 
-// The owner that controls an object; all "" where nothing does.
+// The owner that controls an object; the first where none says that it does; all "" where there is none.
 struct Owner {
   std::string_view group;  // of its API
   std::string_view kind;
