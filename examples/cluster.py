@@ -53,7 +53,8 @@ def pod(name, namespace, host, requests, owner):
                  "resources": {"requests": requests, **({"limits": limits} if limits else {})}}
     return {"apiVersion": "v1", "kind": "Pod",
             "metadata": metadata(name, namespace, ownerReferences=[{"apiVersion": owner[0], "kind": owner[1], "name": owner[2],
-                                                                    "uid": f"00000000-0000-4000-8000-{hash_of(owner[2]):012d}"}]),
+                                                                    "uid": f"00000000-0000-4000-8000-{hash_of(owner[2]):012d}",
+                                                                    "controller": True}]),
             "spec": {"nodeName": host, "restartPolicy": "Never", "containers": [container],
                      "tolerations": [{"operator": "Exists"}]},
             "status": {"phase": "Running", "startTime": CREATED}}

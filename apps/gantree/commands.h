@@ -19,5 +19,6 @@ enum ExitCode : int {
 
 void add_plan(CLI::App& app, std::function<int()>& run);
 void add_tree(CLI::App& app, std::function<int()>& run);
+void add_explain(CLI::App& app, std::function<int()>& run);
 
 }  // namespace gantree

@@ -9,22 +9,20 @@
 
 #include "commands.h"
 #include "cycle/cycle.h"
-#include "dialects/dialects.h"
-#include "input.h"
 #include "output.h"
 #include "terminal.h"
 #include "view/decision_json.h"
 #include "view/svg_plan.h"
 #include "view/text_plan.h"
+#include "world.h"
 
 namespace gantree {
 
 namespace {
 
 struct PlanOptions {
-  std::vector<std::string> files;
+  Sources sources;
   std::string output = "text";
-  std::vector<std::string> levels;
   bool verbose = false;
   std::shared_ptr<std::string> color;
 };
@@ -59,26 +57,14 @@ void tell_about(const Reading& reading, bool verbose) {
 }
 
 int plan(const PlanOptions& options) {
-  Cluster cluster;
-  Quota quota;
-  Reading reading;
-  {
-    // The documents are large; what is needed of them is taken in.
-    const auto documents = read_inputs(options.files);
-    if (!documents) {
-      fmt::print(stderr, "{}\n", documents.error().message);
-      return kBadInput;
-    }
-    auto taken = take_in(*documents, options.levels, cluster, quota);
-    if (!taken) {
-      fmt::print(stderr, "{}\n", taken.error().message);
-      return kBadInput;
-    }
-    reading = std::move(*taken);
+  World world;
+  if (const auto read = read_world(options.sources, world); !read) {
+    fmt::print(stderr, "{}\n", read.error().message);
+    return kBadInput;
   }
-  tell_about(reading, options.verbose);
-  const Plan made = run_cycle(cluster, quota, std::move(reading.queue));
-  if (!write_output(render(options, made, cluster))) {
+  tell_about(world.reading, options.verbose);
+  const Plan made = run_cycle(world.cluster, world.quota, std::move(world.reading.queue));
+  if (!write_output(render(options, made, world.cluster))) {
     return kBadInput;
   }
   const bool all = std::all_of(made.decisions.begin(), made.decisions.end(),
@@ -91,19 +77,10 @@ int plan(const PlanOptions& options) {
 void add_plan(CLI::App& app, std::function<int()>& run) {
   auto options = std::make_shared<PlanOptions>();
   CLI::App* command = app.add_subcommand("plan", "Say where the jobs in some manifests would go, or why not");
-  command->add_option("-f,--file", options->files, "A file, a folder, or - for standard input; may be given often")
-      ->required()
-      ->allow_extra_args(false)
-      ->type_name("PATH");
+  add_source_options(*command, options->sources);
   command->add_option("-o,--output", options->output, "How to show the answer")
       ->check(CLI::IsMember({"text", "json", "yaml", "svg"}))
       ->type_name("FORMAT");
-  command
-      ->add_option("--levels", options->levels,
-                   "Node labels, coarse to fine, as the topology of jobs to which no Topology object applies")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("LABEL,LABEL,...");
   options->color = add_color_option(*command);
   command->add_flag("-v,--verbose", options->verbose, "Say which kinds of objects were passed over");
   command->footer(

@@ -49,17 +49,7 @@ json::Out decision_to_json(const Decision& decision, Cluster& cluster) {
     gang.add("reason", to_string(decision.reason));
     gang.add("message", decision.message);
   }
-  json::Out pod_sets = json::Out::array();
-  for (const PodSetDecision& pod_set : decision.pod_sets) {
-    json::Out entry = json::Out::object();
-    entry.add("name", pod_set.name);
-    entry.add("count", pod_set.count);
-    if (placed && !pod_set.hosts.empty()) {
-      entry.add("topologyAssignment", assignment_to_json(pod_set, cluster));
-    }
-    pod_sets.push(std::move(entry));
-  }
-  gang.add("podSets", std::move(pod_sets));
+  gang.add("podSets", pod_sets_to_json(decision, cluster));
   return gang;
 }
 
@@ -94,6 +84,20 @@ std::vector<DomainShare> domain_shares(const PodSetDecision& pod_set, Cluster& c
     }
   }
   return shares;
+}
+
+json::Out pod_sets_to_json(const Decision& decision, Cluster& cluster) {
+  json::Out pod_sets = json::Out::array();
+  for (const PodSetDecision& pod_set : decision.pod_sets) {
+    json::Out entry = json::Out::object();
+    entry.add("name", pod_set.name);
+    entry.add("count", pod_set.count);
+    if (decision.state == GangState::kPlaced && !pod_set.hosts.empty()) {
+      entry.add("topologyAssignment", assignment_to_json(pod_set, cluster));
+    }
+    pod_sets.push(std::move(entry));
+  }
+  return pod_sets;
 }
 
 json::Out plan_to_json(const Plan& plan, Cluster& cluster) {

@@ -21,6 +21,9 @@ struct DomainShare {
 // one domain that follow each other are one entry.
 [[nodiscard]] std::vector<DomainShare> domain_shares(const PodSetDecision& pod_set, Cluster& cluster);
 
+// The pod sets of a gang; where it is placed, with the domains they go to.
+[[nodiscard]] json::Out pod_sets_to_json(const Decision& decision, Cluster& cluster);
+
 // {"gangs": [...], "evictions": [...]}, gangs in the order decided.
 [[nodiscard]] json::Out plan_to_json(const Plan& plan, Cluster& cluster);
 

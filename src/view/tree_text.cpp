@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "view/text_heading.h"
+#include "view/text_table.h"
 #include "view/tree_report.h"
 #include "view/where.h"
 #include "view/words.h"
@@ -14,66 +15,6 @@ namespace {
 
 constexpr int kBar = 10;
 constexpr int kIndentation = 2;
-
-enum class Align : std::uint8_t { kLeft, kRight };
-
-struct Column {
-  std::string title;
-  Align align = Align::kRight;
-};
-
-struct Cell {
-  std::string text;
-  Ink ink;
-};
-
-using Row = std::vector<Cell>;
-
-// Rows under titles, columns as wide as what is in them, two spaces apart.
-std::vector<TextLine> table(const std::vector<Column>& head, const std::vector<Row>& rows) {
-  std::vector<int> widths;
-  for (std::size_t c = 0; c < head.size(); ++c) {
-    int width = columns(head[c].title);
-    for (const Row& row : rows) {
-      width = std::max(width, columns(row[c].text));
-    }
-    widths.push_back(width);
-  }
-  std::vector<TextLine> lines;
-  const auto add = [&](auto&& cell_of) {
-    TextLine& line = lines.emplace_back();
-    int at = 0;
-    for (std::size_t c = 0; c < head.size(); ++c) {
-      const Cell cell = cell_of(c);
-      line.pad_to(at);
-      if (head[c].align == Align::kRight) {
-        line.add_right(cell.text, at + widths[c], cell.ink);
-      } else {
-        line.add(cell.text, cell.ink);
-      }
-      at += widths[c] + 2;
-    }
-  };
-  add([&](std::size_t c) { return Cell{head[c].title, {Tone::kFaint}}; });
-  for (const Row& row : rows) {
-    add([&](std::size_t c) { return row[c]; });
-  }
-  return lines;
-}
-
-Cell number(std::int64_t value, bool notable = false) {
-  return {fmt::format("{}", value), {notable ? Tone::kStrong : value == 0 ? Tone::kFaint : Tone::kPlain}};
-}
-
-// "1 nvidia.com/gpu, 4 cpu"
-std::string request_text(const Amounts& request, const ResourceNames& names) {
-  std::string text;
-  for (const auto& [resource, amount] : request.entries()) {
-    text += text.empty() ? "" : ", ";
-    text += fmt::format("{} {}", format_quantity(amount, ResourceNames::unit(resource)), names.name(resource));
-  }
-  return text;
-}
 
 std::string tolerated_text(const std::vector<std::string>& keys) {
   if (std::find(keys.begin(), keys.end(), "*") != keys.end()) {
@@ -95,7 +36,7 @@ class TreeText {
     std::vector<TextLine> lines = draw_heading(report_.scene, report_.root.totals, options_);
     lines.emplace_back();
     const std::string pods =
-        fmt::format("Pods of {}{}", request_text(report_.request, names_), tolerated_text(report_.tolerated));
+        fmt::format("Pods of {}{}", amounts_text(report_.request, names_), tolerated_text(report_.tolerated));
     for (const std::string& text : wrapped(printable(pods, options_.unicode), options_.width)) {
       lines.emplace_back().add(text, {Tone::kStrong});
     }
@@ -112,23 +53,23 @@ class TreeText {
  private:
   // The largest gang on every level.
   std::vector<TextLine> largest() {
-    std::vector<Row> rows;
+    std::vector<TableRow> rows;
     for (const LevelRoom& room : report_.levels) {
       const std::string place = room.level < 0 ? "anywhere" : "in one " + word(room.level);
       rows.push_back({{place, {}},
-                      number(room.pods, true),
+                      number_cell(room.pods, true),
                       {room.pods > 0 ? where(room.pods_in) : "", {}},
-                      number(room.pods_when_empty),
-                      number(room.empty),
+                      number_cell(room.pods_when_empty),
+                      number_cell(room.empty),
                       {room.empty > 0 ? where(room.empty_in) : "", {}}});
     }
-    return table({{"largest gang", Align::kLeft},
-                  {"pods"},
-                  {"where", Align::kLeft},
-                  {"if all were free"},
-                  {"whole hosts"},
-                  {"where", Align::kLeft}},
-                 rows);
+    return draw_table({{"largest gang", Align::kLeft},
+                       {"pods"},
+                       {"where", Align::kLeft},
+                       {"if all were free"},
+                       {"whole hosts"},
+                       {"where", Align::kLeft}},
+                      rows);
   }
 
   std::vector<TextLine> domains() {
@@ -137,16 +78,16 @@ class TreeText {
       add_domain(room);
     }
     const std::string resource = printable(short_name(report_.scene.resource_name), options_.unicode);
-    return table({{"domain", Align::kLeft},
-                  {"hosts"},
-                  {"usable"},
-                  {"whole"},
-                  {resource},
-                  {"used"},
-                  {"free"},
-                  {"in use", Align::kLeft},
-                  {"fits pods"}},
-                 rows_);
+    return draw_table({{"domain", Align::kLeft},
+                       {"hosts"},
+                       {"usable"},
+                       {"whole"},
+                       {resource},
+                       {"used"},
+                       {"free"},
+                       {"in use", Align::kLeft},
+                       {"fits pods"}},
+                      rows_);
   }
 
   void add_domain(const DomainRoom& room) {
@@ -156,14 +97,14 @@ class TreeText {
                                             std::max(8, options_.width / 3), options_.unicode);
     const bool group = !room.domains.empty();
     rows_.push_back({{indent + name, {group ? Tone::kStrong : Tone::kPlain}},
-                     number(room.totals.hosts),
-                     number(room.eligible),
-                     number(room.empty),
+                     number_cell(room.totals.hosts),
+                     number_cell(room.eligible),
+                     number_cell(room.empty),
                      {amount_text(room.totals.total, resource), {}},
                      {amount_text(room.totals.before, resource), {}},
                      {amount_text(room.free, resource), {}},
                      {bar(room.totals), {Tone::kFaint}},
-                     number(room.pods, true)});
+                     number_cell(room.pods, true)});
     for (const DomainRoom& inside : room.domains) {
       add_domain(inside);
     }
@@ -196,7 +137,7 @@ class TreeText {
   const ResourceNames& names_;
   const TextOptions& options_;
   const std::vector<std::string> words_;
-  std::vector<Row> rows_;
+  std::vector<TableRow> rows_;
 };
 
 }  // namespace

@@ -80,6 +80,15 @@ std::string amount_text(std::int64_t amount, ResourceId resource) {
   return tenths == 0 ? fmt::format("{}", amount / 1000) : fmt::format("{}.{}", amount / 1000, tenths);
 }
 
+std::string amounts_text(const Amounts& amounts, const ResourceNames& names) {
+  std::string text;
+  for (const auto& [resource, amount] : amounts.entries()) {
+    text += text.empty() ? "" : ", ";
+    text += fmt::format("{} {}", format_quantity(amount, ResourceNames::unit(resource)), names.name(resource));
+  }
+  return text;
+}
+
 std::string_view short_name(std::string_view resource) {
   return resource.substr(resource.rfind('/') + 1);
 }

@@ -24,6 +24,8 @@ namespace gantree::view {
 // An amount of a resource as a plain number: cpu in cores with at most one
 // decimal, rounded down.
 [[nodiscard]] std::string amount_text(std::int64_t amount, ResourceId resource);
+// "1 nvidia.com/gpu, 4 cpu": as manifests write them.
+[[nodiscard]] std::string amounts_text(const Amounts& amounts, const ResourceNames& names);
 // The short name of a resource: "gpu" of nvidia.com/gpu.
 [[nodiscard]] std::string_view short_name(std::string_view resource);
 

@@ -1,0 +1,362 @@
+#include "view/explain_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "view/explain_asks.h"
+#include "view/explain_words.h"
+#include "view/gang_words.h"
+#include "view/text_table.h"
+#include "view/words.h"
+
+namespace gantree::view {
+
+namespace {
+
+constexpr int kDeep = 2;
+constexpr std::size_t kMostHolders = 3;
+constexpr std::size_t kMostEvictions = 5;
+constexpr std::size_t kMostSiblings = 12;
+
+std::string ordinal(int n) {
+  const int last = n % 10;
+  const bool teens = n % 100 / 10 == 1;
+  return fmt::format("{}{}", n, teens || last < 1 || last > 3 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : "rd");
+}
+
+class ExplainText {
+ public:
+  ExplainText(const Explanation& why, Cluster& cluster, const TextOptions& options)
+      : why_(why), cluster_(cluster), options_(options), words_(why, cluster, options.unicode) {}
+
+  std::vector<TextLine> draw() {
+    head();
+    if (why_.running) {
+      runs();
+    } else if (why_.asked) {
+      asks();
+      quota();
+      if (why_.decision.state == GangState::kPlaced) {
+        landed();
+      }
+      levels();
+      nearest();
+      remedies();
+    }
+    siblings();
+    return std::move(lines_);
+  }
+
+ private:
+  void title(std::string_view text) {
+    lines_.emplace_back();
+    lines_.emplace_back().add(text, {Tone::kStrong});
+  }
+  // Text that is broken where it is long; lines after the first stand deeper.
+  void paragraph(std::string_view text, int indent, std::string_view bullet = "", Ink ink = {}) {
+    const int deep = indent + columns(bullet);
+    bool first = true;
+    for (const std::string& line : wrapped(text, options_.width - deep)) {
+      TextLine& out = lines_.emplace_back();
+      out.pad_to(indent).add(first ? bullet : "").pad_to(deep).add(line, ink);
+      first = false;
+    }
+  }
+
+  void head() {
+    const GangState state = why_.decision.state;
+    const bool placed = why_.running || state == GangState::kPlaced;
+    const Tone tone = placed ? Tone::kGood : state == GangState::kWaiting ? Tone::kWarning : Tone::kBad;
+    TextLine& line = lines_.emplace_back();
+    line.add(words_.gang(why_.key), {Tone::kStrong}).add("  ");
+    line.add(printable(fmt::format("{} ({})", why_.key.kind, why_.dialect), options_.unicode), {Tone::kFaint})
+        .add("  ");
+    line.add(why_.running ? "Running" : to_string(state), {tone});
+    if (!placed) {
+      line.add(fmt::format(": {}", to_string(why_.decision.reason)), {tone});
+    }
+    if (!placed && !why_.decision.message.empty()) {
+      paragraph(printable(why_.decision.message, options_.unicode), kDeep);
+    }
+    std::string facts;
+    if (!why_.running) {
+      const std::string pods = pods_text(why_.decision.pod_sets);
+      facts = fmt::format("{} {}, ", pods, pods == "1" ? "pod" : "pods");
+    }
+    facts += fmt::format("priority {}", why_.priority);
+    if (why_.turns > 1) {
+      facts += fmt::format(", {} of {} in the order", ordinal(why_.turn), why_.turns);
+    }
+    if (why_.alternatives > 1) {
+      facts += fmt::format(", {} ways to start", why_.alternatives);
+    }
+    paragraph(facts, kDeep, "", {Tone::kFaint});
+    if (why_.held_back) {
+      paragraph("By itself it could start now: there is room and quota for it.", kDeep);
+    }
+  }
+
+  void runs() {
+    std::vector<HostShare> hosts;
+    int pods = 0;
+    for (const Holding& holding : why_.holdings) {
+      hosts.push_back({holding.node, holding.count});
+      pods += holding.count;
+    }
+    title("Where it runs");
+    // The topology that knows most of its hosts.
+    Engine& engine = cluster_.engine();
+    std::optional<std::pair<std::ptrdiff_t, TopologyId>> best;
+    for (std::size_t t = 0; t < engine.topologies(); ++t) {
+      const TopologyId id = make_id<TopologyTag>(t);
+      const auto known = std::count_if(hosts.begin(), hosts.end(), [&](const HostShare& share) {
+        return engine.tree(id).host_of(share.node) != DomainTree::kNowhere;
+      });
+      if (known > 0 && (!best || known > best->first)) {
+        best = {known, id};
+      }
+    }
+    std::string where = fmt::format("{}: ", counted(pods, "pod"));
+    if (best) {
+      where += words_.place(best->second, hosts, options_.width - 20);
+    } else {
+      std::vector<std::string> names;
+      for (const HostShare& share : hosts) {
+        names.push_back(cluster_.inventory().node(share.node).name);
+      }
+      std::sort(names.begin(), names.end());
+      names.erase(std::unique(names.begin(), names.end()), names.end());
+      where += printable(fmt::format("{}", fmt::join(names, ", ")), options_.unicode);
+    }
+    paragraph(where, kDeep);
+    for (const Eviction& eviction : why_.evictions) {
+      paragraph(fmt::format("It would be evicted ({}) for {}: {}", to_string(eviction.reason), words_.gang(eviction.by),
+                            printable(eviction.message, options_.unicode)),
+                kDeep, "", {Tone::kWarning});
+    }
+  }
+
+  void asks() {
+    title("Asks for");
+    for (const AskLine& line :
+         ask_lines(why_.asked->gang, words_, cluster_.inventory().resources(), options_.unicode)) {
+      paragraph(line.text, kDeep + line.depth * 2);
+    }
+  }
+
+  void quota() {
+    if (why_.quota.empty()) {
+      return;
+    }
+    const bool enough =
+        std::all_of(why_.quota.begin(), why_.quota.end(), [](const QuotaNeed& need) { return need.missing() == 0; });
+    const std::string flavor = why_.quota.front().flavor;
+    std::string whose = printable(why_.quota.front().queue, options_.unicode);
+    if (!flavor.empty()) {
+      whose += printable(fmt::format(", flavor \"{}\"", flavor), options_.unicode);
+    }
+    if (enough) {
+      std::string borrowed;
+      for (const QuotaNeed& need : why_.quota) {
+        if (need.borrowed > 0) {
+          borrowed += fmt::format("{}{}", borrowed.empty() ? "; borrowed: " : ", ", words_.quota(need, need.borrowed));
+        }
+      }
+      lines_.emplace_back();
+      TextLine& line = lines_.emplace_back();
+      line.add("Quota", {Tone::kStrong}).add(fmt::format("  enough in {}{}", whose, borrowed));
+      return;
+    }
+    title(fmt::format("Quota of {}", whose));
+    std::vector<TableRow> rows;
+    for (const QuotaNeed& need : why_.quota) {
+      const auto amount = [&](std::int64_t value) {
+        return TableCell{value == kUnlimited ? "no limit" : format_quantity(value, need.unit)};
+      };
+      TableCell missing = amount(need.missing());
+      missing.ink = {need.missing() > 0 ? Tone::kWarning : Tone::kFaint};
+      rows.push_back({{printable(need.resource, options_.unicode)},
+                      amount(need.needed),
+                      amount(need.left),
+                      amount(need.borrowed),
+                      missing});
+    }
+    append(lines_, draw_table({{"resource", Align::kLeft}, {"needed"}, {"left"}, {"of it borrowed"}, {"missing"}}, rows,
+                              kDeep));
+  }
+
+  void landed() {
+    title("Where it goes");
+    const Decision& decision = why_.decision;
+    const int width = options_.width - 24;
+    const bool several = decision.pod_sets.size() > 1;
+    std::size_t shown = 0;
+    for (const PodSetDecision& set : decision.pod_sets) {
+      if (++shown > kMostSiblings) {
+        paragraph(fmt::format("and {}", counted(static_cast<std::int64_t>(decision.pod_sets.size() - kMostSiblings),
+                                                "more pod set")),
+                  kDeep);
+        break;
+      }
+      const std::string where = set.hosts.empty() ? "nowhere" : words_.place(set.topology, set.hosts, width);
+      paragraph(several
+                    ? fmt::format("{}, {}: {}", printable(set.name, options_.unicode), counted(set.count, "pod"), where)
+                    : where,
+                kDeep);
+    }
+    if (why_.landing) {
+      std::string because = words_.choice();
+      because[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(because[0])));
+      paragraph(because + ".", kDeep);
+    }
+    for (std::size_t i = 0; i < std::min(why_.evictions.size(), kMostEvictions); ++i) {
+      const Eviction& eviction = why_.evictions[i];
+      paragraph(fmt::format("Evicted for it: {} ({}, priority {}; {}): {}", words_.gang(eviction.key),
+                            counted(eviction.pods, "pod"), eviction.priority, to_string(eviction.reason),
+                            printable(eviction.message, options_.unicode)),
+                kDeep, "", {Tone::kWarning});
+    }
+    if (why_.evictions.size() > kMostEvictions) {
+      paragraph(fmt::format("and {}", counted(static_cast<std::int64_t>(why_.evictions.size() - kMostEvictions),
+                                              "more eviction")),
+                kDeep);
+    }
+  }
+
+  // The finest level that some part of the gang prefers.
+  [[nodiscard]] std::optional<int> preferred_level() const {
+    std::optional<int> finest;
+    const auto look = [&](const Constraint& constraint) {
+      if (constraint.preferred && constraint.packing != Packing::kSpread) {
+        finest = std::max(finest.value_or(-1), *constraint.preferred);
+      }
+    };
+    look(why_.asked->gang.root.constraint);
+    for (const PodSet* set : pod_sets(why_.asked->gang.root)) {
+      look(set->constraint);
+    }
+    return finest;
+  }
+
+  void levels() {
+    if (why_.levels.empty()) {
+      return;
+    }
+    title(fmt::format("Level by level, for {} {}", words_.amount(why_.measure.needed), words_.measured()));
+    const std::optional<int> preferred = preferred_level();
+    std::vector<TableRow> rows;
+    for (const LevelRow& row : why_.levels) {
+      const bool asked = row.level == why_.measure.level;
+      const Ink ink{asked ? Tone::kStrong : Tone::kPlain};
+      const bool rackless = row.level < 0;
+      const std::string best = row.offers == 0 ? "none" : words_.offer(row.offers);
+      rows.push_back(
+          {{asked                    ? ">"
+            : row.level == preferred ? "~"
+                                     : "",
+            ink},
+           {rackless ? "anywhere" : "one " + words_.level(row.level), ink},
+           number_cell(row.domains),
+           number_cell(row.when_empty),
+           number_cell(row.now, asked),
+           {best, ink},
+           {rackless || row.offers == 0
+                ? ""
+                : clipped_inside(words_.domain(row.best), std::max(12, options_.width / 3), options_.unicode)}});
+    }
+    append(lines_, draw_table({{"", Align::kLeft},
+                               {"all in", Align::kLeft},
+                               {"there are"},
+                               {"could, if empty"},
+                               {"can now"},
+                               {"the most room now"},
+                               {"in", Align::kLeft}},
+                              rows));
+    std::string hosts = fmt::format("{}, {} with room", counted(why_.hosts.hosts, "host"), why_.hosts.roomy);
+    if (const std::string lacking = words_.census(why_.hosts); !lacking.empty()) {
+      hosts += "; " + lacking;
+    }
+    if (why_.outside > 0) {
+      hosts += fmt::format("; {} outside the topology", counted(why_.outside, "node"));
+    }
+    paragraph(hosts, kDeep, "", {Tone::kFaint});
+  }
+
+  void nearest() {
+    const bool room = std::any_of(why_.levels.begin(), why_.levels.end(),
+                                  [&](const LevelRow& row) { return row.level == why_.measure.level && row.now > 0; });
+    const bool quota_only = room && why_.decision.reason == Reason::kQuotaExceeded;
+    if (why_.nearest.empty() || why_.held_back || quota_only) {
+      return;
+    }
+    const bool too_large = why_.decision.reason == Reason::kTopologyTooLarge;
+    const std::string word = words_.level(std::max(0, why_.measure.level));
+    title(fmt::format("Nearest {}", counted(2, word).substr(2)));
+    for (const NearDomain& near : why_.nearest) {
+      std::string text = fmt::format("{}: {}", words_.domain(near.path), words_.offer(near.offers));
+      if (too_large) {
+        text += fmt::format(", {} when empty", words_.offer(near.offers_when_empty));
+      }
+      if (near.taken) {
+        text += "; another of its kind has it to itself";
+      }
+      if (const std::string lacking = words_.census(near.hosts); !lacking.empty()) {
+        text += "; " + lacking;
+      }
+      paragraph(text, kDeep);
+      if (const std::string held = words_.holders(near, kMostHolders); !held.empty() && !too_large) {
+        paragraph("held by " + held, kDeep + 2, "", {Tone::kFaint});
+      }
+    }
+  }
+
+  void remedies() {
+    if (!why_.tried) {
+      return;
+    }
+    title("What would let it start");
+    if (why_.remedies.empty()) {
+      paragraph("Nothing that was tried: fewer pods, coarser levels, evicting whatever runs, more hosts.", kDeep);
+    }
+    for (const Remedy& remedy : why_.remedies) {
+      paragraph(words_.remedy(remedy), kDeep, "- ");
+    }
+  }
+
+  void siblings() {
+    if (why_.siblings.empty()) {
+      return;
+    }
+    std::string text;
+    for (std::size_t i = 0; i < std::min(why_.siblings.size(), kMostSiblings); ++i) {
+      const Sibling& sibling = why_.siblings[i];
+      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", printable(sibling.key.name, options_.unicode),
+                          sibling.running                        ? "runs"
+                          : sibling.state == GangState::kPlaced  ? "is placed"
+                          : sibling.state == GangState::kWaiting ? "waits"
+                                                                 : "is rejected");
+    }
+    if (why_.siblings.size() > kMostSiblings) {
+      text += fmt::format(", and {} more", why_.siblings.size() - kMostSiblings);
+    }
+    title("The other replicas");
+    paragraph(text, kDeep);
+  }
+
+  const Explanation& why_;
+  Cluster& cluster_;
+  const TextOptions& options_;
+  ExplainWords words_;
+  std::vector<TextLine> lines_;
+};
+
+}  // namespace
+
+std::string explanation_to_text(const Explanation& why, Cluster& cluster, const TextOptions& options) {
+  return render(ExplainText(why, cluster, options).draw(), options.color);
+}
+
+}  // namespace gantree::view

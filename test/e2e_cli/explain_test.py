@@ -1,0 +1,220 @@
+"""gantree explain: why a job waits, is rejected, or landed where it did."""
+import json
+import unittest
+
+from cli import BLOCK, HOST, RACK, CliTest, gantree, job, node, pod, queues
+
+SCREEN = 45
+
+
+def rack(block, name, hosts, gpus=8, **spec):
+    return [node(f"{block}-{name}-n{i}", block, name, gpus=gpus, **spec) for i in range(1, hosts + 1)]
+
+
+def lws(name, replicas, size, gpus=8, annotations=None):
+    template = {"metadata": {}, "spec": {"containers": [
+        {"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": {"nvidia.com/gpu": str(gpus)}}}]}}
+    return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
+            "metadata": {"name": name, "namespace": "default", "annotations": annotations or {}},
+            "spec": {"replicas": replicas, "leaderWorkerTemplate": {"size": size, "workerTemplate": template}}}
+
+
+class ExplainTest(CliTest):
+    def explain(self, name, *objects, code, options=()):
+        """The answer as text and as JSON; both have the exit code."""
+        path = self.write("cluster.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+        text = gantree("explain", "-f", path, name, *options)
+        self.assertEqual(text.returncode, code, text.stdout + text.stderr)
+        answer = gantree("explain", "-f", path, name, "-o", "json", *options)
+        self.assertEqual(answer.returncode, code)
+        self.assertNotIn("\x1b", text.stdout, "no colours in a pipe")
+        self.assertLessEqual(len(text.stdout.splitlines()), SCREEN, text.stdout)
+        self.assertLessEqual(max(map(len, text.stdout.splitlines())), 100, text.stdout)
+        return text.stdout, json.loads(answer.stdout)
+
+    def refuse(self, name, *objects):
+        path = self.write("cluster.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+        done = gantree("explain", "-f", path, name)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        return done.stderr
+
+    def starts(self, *objects):
+        """Whether `plan` places everything."""
+        path = self.write("changed.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+        return gantree("plan", "-f", path, "-o", "json").returncode == 0
+
+
+def by_kind(answer):
+    return {remedy["kind"]: remedy for remedy in answer["remedies"]}
+
+
+class PlacedTest(ExplainTest):
+    def test_the_tightest_rack_is_named_with_the_number_of_others(self):
+        hosts = rack("b1", "r1", 4) + rack("b1", "r2", 3) + rack("b1", "r3", 1)
+        text, answer = self.explain("train", *queues(), *hosts, job("train", 3, 8, topology={"required": RACK}), code=0)
+        self.assertEqual(answer["state"], "Placed")
+        self.assertEqual(answer["landing"]["values"], ["b1", "r2"])
+        self.assertEqual(answer["landing"]["couldHold"], 2)
+        self.assertIn("2 racks could hold it", text)
+        self.assertIn("all in one rack", text)
+
+    def test_the_only_rack_is_called_so(self):
+        hosts = rack("b1", "r1", 4) + rack("b1", "r2", 3)
+        text, _ = self.explain("train", *queues(), *hosts, job("train", 4, 8, topology={"required": RACK}), code=0)
+        self.assertIn("No other rack could hold it", text)
+
+    def test_a_job_that_runs_says_where(self):
+        running = job("train", 1, 8, topology={"required": RACK})
+        running["metadata"]["uid"] = "u1"
+        running["spec"]["suspend"] = False
+        bound = pod("train-0", "b1-r1-n1", 8)
+        bound["metadata"]["ownerReferences"] = [
+            {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "u1", "controller": True}]
+        text, answer = self.explain("train", *queues(), *rack("b1", "r1", 2), running, bound, code=0)
+        self.assertEqual(answer["state"], "Running")
+        self.assertIn("b1/r1/b1-r1-n1", text)
+
+
+class BusyTest(ExplainTest):
+    def busy(self):
+        """Two racks of four hosts, two of them in use in the one and three in the other."""
+        hosts = rack("b1", "r1", 4) + rack("b1", "r2", 4)
+        used = [pod(f"old-{i}", name, 8)
+                for i, name in enumerate(["b1-r1-n1", "b1-r1-n2", "b1-r2-n1", "b1-r2-n2", "b1-r2-n3"])]
+        return [*queues(), *hosts, *used]
+
+    def test_remedies_are_the_smallest_that_work(self):
+        world = self.busy()
+        wanted = lambda count, level=RACK: job("train", count, 8, topology={"required": level})
+        text, answer = self.explain("train", *world, wanted(3), code=2)
+        self.assertEqual(answer["reason"], "TopologyBusy")
+        remedies = by_kind(answer)
+        self.assertEqual(remedies["FewerPods"]["count"], 2)
+        self.assertTrue(self.starts(*world, wanted(2)))
+        self.assertFalse(self.starts(*world, wanted(3)))
+        self.assertEqual(remedies["CoarserLevel"]["to"], BLOCK)
+        self.assertTrue(self.starts(*world, wanted(3, BLOCK)))
+        self.assertEqual((remedies["MoreHosts"]["count"], remedies["MoreHosts"]["values"]), (1, ["b1", "r1"]))
+        self.assertTrue(self.starts(*world, wanted(3), node("another", "b1", "r1")))
+        self.assertIn("2 pods instead of 3", text)
+        self.assertIn("one block instead of one rack", text)
+
+    def test_levels_are_counted(self):
+        _, answer = self.explain("train", *self.busy(), job("train", 3, 8, topology={"required": RACK}), code=2)
+        rows = {row["level"]: row for row in answer["levels"]}
+        self.assertEqual((rows[RACK]["domains"], rows[RACK]["holdWhenEmpty"], rows[RACK]["holdNow"]), (2, 2, 0))
+        self.assertEqual((rows[RACK]["offers"], rows[RACK]["values"]), (2, ["b1", "r1"]))
+        self.assertEqual((rows[BLOCK]["domains"], rows[BLOCK]["holdNow"]), (1, 1))
+        self.assertEqual((rows[HOST]["domains"], rows[HOST]["holdNow"]), (8, 0))
+
+    def test_cordoned_hosts_are_a_remedy(self):
+        hosts = rack("b1", "r1", 2) + [node("off", "b1", "r1", unschedulable=True)]
+        text, answer = self.explain("train", *queues(), *hosts, job("train", 3, 8, topology={"required": RACK}), code=2)
+        self.assertEqual(by_kind(answer)["MendHosts"]["nodes"], ["off"])
+        self.assertIn("1 host cordoned", text)
+
+    def test_who_went_before_is_named(self):
+        world = [*queues(), *rack("b1", "r1", 2), job("first", 2, 8, topology={"required": RACK}, created="2026-01-01T00:00:00Z")]
+        text, answer = self.explain("second", *world, job("second", 2, 8, topology={"required": RACK},
+                                                          created="2026-01-02T00:00:00Z"), code=2)
+        self.assertEqual([gang["name"] for gang in by_kind(answer)["GoFirst"]["gangs"]], ["first"])
+        self.assertIn("2nd of 2 in the order", text)
+        self.assertTrue(answer["nearest"][0]["holders"][0]["wentBefore"])
+
+
+class TooLargeTest(ExplainTest):
+    def test_what_would_help_is_told(self):
+        world = [*queues(), *rack("b1", "r1", 4), *rack("b1", "r2", 4)]
+        text, answer = self.explain("train", *world, job("train", 6, 8, topology={"required": RACK}), code=2)
+        self.assertEqual(answer["reason"], "TopologyTooLarge")
+        remedies = by_kind(answer)
+        self.assertEqual(remedies["FewerPods"]["count"], 4)
+        self.assertEqual(remedies["MoreHosts"]["count"], 2)
+        self.assertEqual(remedies["CoarserLevel"]["to"], BLOCK)
+        self.assertNotIn("Evict", remedies)
+
+    def test_where_nothing_helps_it_says_so(self):
+        text, answer = self.explain("train", *queues(), *rack("b1", "r1", 2), job("train", 1, 9), code=2)
+        self.assertEqual(answer["remedies"], [])
+        self.assertIn("Nothing that was tried", text)
+        self.assertIn("2 hosts too small in nvidia.com/gpu", text)
+
+
+class QuotaTest(ExplainTest):
+    def test_the_missing_amount_is_enough_and_no_less(self):
+        hosts = rack("b1", "r1", 4)
+        wanted = job("train", 3, 8, topology={"required": RACK})
+        text, answer = self.explain("train", *queues(quota=20), *hosts, wanted, code=2)
+        self.assertEqual(answer["reason"], "QuotaExceeded")
+        self.assertEqual(answer["quota"][0]["missing"], "4")
+        self.assertEqual(by_kind(answer)["MoreQuota"]["quota"][0]["missing"], "4")
+        self.assertEqual(by_kind(answer)["FewerPods"]["count"], 2)
+        self.assertIn("4 nvidia.com/gpu more in ClusterQueue", text)
+        self.assertTrue(self.starts(*queues(quota=24), *hosts, wanted))
+        self.assertFalse(self.starts(*queues(quota=23), *hosts, wanted))
+
+    def test_quota_and_room_missing_together_are_told_together(self):
+        _, answer = self.explain("train", *queues(quota=20), *rack("b1", "r1", 2), *rack("b1", "r2", 2),
+                                 job("train", 3, 8, topology={"required": RACK}), code=2)
+        remedies = by_kind(answer)
+        self.assertNotIn("MoreQuota", remedies)
+        self.assertTrue(remedies["CoarserLevel"]["needsQuotaToo"])
+        self.assertFalse(remedies["FewerPods"]["needsQuotaToo"])
+
+
+class RejectedTest(ExplainTest):
+    def test_the_reason_is_all_there_is_to_say(self):
+        text, answer = self.explain("train", *queues(), *rack("b1", "r1", 1),
+                                    job("train", 1, topology={"required": "no-such-level"}), code=2)
+        self.assertEqual((answer["state"], answer["reason"]), ("Rejected", "InvalidRequest"))
+        self.assertIn("no-such-level", text)
+        self.assertLess(len(text.splitlines()), 8)
+
+
+class NamesTest(ExplainTest):
+    def test_unknown_names_get_suggestions(self):
+        told = self.refuse("trian", *queues(), *rack("b1", "r1", 1), job("train", 1))
+        self.assertIn("did you mean default/train?", told)
+
+    def test_ambiguous_names_are_listed(self):
+        other = job("train", 1)
+        other["metadata"]["namespace"] = "other"
+        world = [*queues(), *rack("b1", "r1", 1), job("train", 1), other]
+        told = self.refuse("train", *world)
+        self.assertIn("default/Job/train", told)
+        self.assertIn("other/Job/train", told)
+        self.explain("default/train", *world, code=0)
+        self.explain("default/job/train", *world, code=0)
+
+    def test_kinds_are_read_in_any_case(self):
+        self.explain("JOB/train", *queues(), *rack("b1", "r1", 1), job("train", 1), code=0)
+
+    def test_a_set_stands_for_its_replicas_and_the_first_that_waits_is_explained(self):
+        web = lws("web", 3, 2, annotations={"leaderworkerset.sigs.k8s.io/exclusive-topology": RACK})
+        world = [*queues(), *rack("b1", "r1", 2), *rack("b1", "r2", 2), web]
+        text, answer = self.explain("web", *world, code=2)
+        self.assertEqual(answer["state"], "Waiting")
+        states = sorted(replica["state"] for replica in answer["replicas"])
+        self.assertEqual(states, ["Placed", "Placed"])
+        self.assertIn("a rack to itself", text)
+        _, first = self.explain("web-0", *world, code=0)
+        self.assertNotIn("replicas", first)
+
+
+class OutputTest(ExplainTest):
+    def test_yaml_and_colours_on_demand(self):
+        path = self.write("cluster.json", json.dumps(
+            {"apiVersion": "v1", "kind": "List", "items": [*queues(), *rack("b1", "r1", 1), job("train", 1)]}))
+        self.assertIn("state: Placed", gantree("explain", "-f", path, "train", "-o", "yaml").stdout)
+        self.assertIn("\x1b[", gantree("explain", "-f", path, "train", "--color", "always").stdout)
+
+    def test_the_job_has_to_be_named(self):
+        path = self.write("cluster.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": queues()}))
+        done = gantree("explain", "-f", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("JOB", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
