@@ -28,7 +28,8 @@ struct Confinement {
 
 // What a group passes on to all below it.
 struct Above {
-  bool near = false;  // closeness is asked for
+  bool near = false;                           // closeness is asked for
+  std::optional<TopologyId> required_in = {};  // the topology of a required level
   std::vector<Confinement> confinements = {};
 };
 
@@ -54,7 +55,7 @@ class Assembler {
 
  private:
   PodSet pod_set(const DraftSet& draft, const Variant& variant, Above above);
-  Constraint constraint(const LevelRequest& request);
+  Constraint constraint(const LevelRequest& request, const Above& above);
   void cut(const Segments& segments, const Variant& variant, Constraint& constraint);
   void confine_to(const Constraint& constraint, std::span<const NodeId> bound, const Variant& variant, Above& above);
   void pack(Constraint& constraint, bool near) const;
@@ -88,11 +89,15 @@ void Assembler::read_placement() {
   }
 }
 
-Constraint Assembler::constraint(const LevelRequest& request) {
+Constraint Assembler::constraint(const LevelRequest& request, const Above& above) {
   auto found = resolve(request, intake_, remarks_);
   if (!found) {
     refuse(found.error().message);
     return {};
+  }
+  if (*found && above.required_in && *above.required_in != *(*found)->topology) {
+    refuse(fmt::format("{}: {}: a group around it requires a level of another topology",
+                       json::to_string({request.file, request.at().line()}), request.field()));
   }
   return found->value_or(Constraint{});
 }
@@ -101,7 +106,7 @@ void Assembler::cut(const Segments& segments, const Variant& variant, Constraint
   if (segments.size == 0) {
     return;
   }
-  const Constraint levels = this->constraint(segments.levels);
+  const Constraint levels = this->constraint(segments.levels, {});
   if (!levels.topology) {
     return;
   }
@@ -148,7 +153,9 @@ void Assembler::confine_to(const Constraint& constraint, std::span<const NodeId>
 }
 
 void Assembler::pack(Constraint& constraint, bool near) const {
-  constraint.packing = packing_.value_or(near ? Packing::kPack : Packing::kTightest);
+  const bool nearest = constraint.preferred && constraint.slices.empty();
+  const Packing close = nearest ? Packing::kNearest : Packing::kPack;
+  constraint.packing = packing_.value_or(near ? close : Packing::kTightest);
   if (constraint.packing == Packing::kBalanced) {
     constraint.balance = constraint.preferred ? constraint.preferred : constraint.required;
   }
@@ -180,13 +187,12 @@ PodSet Assembler::pod_set(const DraftSet& draft, const Variant& variant, Above a
                          json::to_string({draft.file, part.line()}), shared));
     }
   }
-  set.constraint = constraint(draft.levels);
+  set.constraint = constraint(draft.levels, above);
   confine_to(set.constraint, draft.bound, variant, above);
   cut(draft.segments, variant, set.constraint);
   for (const Confinement& inside : above.confinements) {
     confine(set.shape, intake_.cluster.engine().topology(inside.topology), inside.path, inventory.strings());
   }
-  pack(set.constraint, above.near || set.constraint.topology);
   return set;
 }
 
@@ -204,26 +210,24 @@ void fold(Group& group) {
   if (own.required || own.preferred || !group.constraint.topology || !same) {
     return;
   }
-  const Packing packing = own.packing;
   std::vector<Slice> slices = own.slices.empty() ? group.constraint.slices : own.slices;
   own = std::exchange(group.constraint, {});
-  own.packing = packing;
   std::erase_if(slices, [&](const Slice& slice) { return own.required && slice.level <= *own.required; });
   own.slices = std::move(slices);
-  if (packing == Packing::kBalanced) {
-    own.balance = own.preferred ? own.preferred : own.required;
-  }
 }
 
 Group Assembler::group(const DraftGroup& draft, const Variant& variant, Above above) {
   Group group;
   group.name = draft.name;
-  group.constraint = constraint(draft.levels);
+  group.constraint = constraint(draft.levels, above);
   confine_to(group.constraint, draft.bound, variant, above);
   cut(draft.segments, variant, group.constraint);
   group.min_pods = draft.min_pods;
   group.min_groups = draft.min_groups;
   above.near = above.near || group.constraint.topology;
+  if (group.constraint.required) {
+    above.required_in = group.constraint.topology;
+  }
   for (const DraftSet& one : draft.sets) {
     PodSet set = pod_set(one, variant, above);
     auto alike = group.pod_sets.end();
@@ -244,6 +248,9 @@ Group Assembler::group(const DraftGroup& draft, const Variant& variant, Above ab
   }
   fold(group);
   pack(group.constraint, above.near);
+  for (PodSet& set : group.pod_sets) {
+    pack(set.constraint, above.near || set.constraint.topology);
+  }
   return group;
 }
 
@@ -279,11 +286,16 @@ Result<Submission> assemble(const Draft& draft, Intake& intake, Remarks& all_rem
   submission.dialect = kFamily;
   submission.created_seconds = draft.created_seconds;
   submission.rejection = draft.rejection;
+  for (const std::string& remark : draft.remarks) {
+    remarks.add(remark);
+  }
   Assembler assembler(draft, intake, remarks);
   assembler.read_placement();
   const auto standing = standing_of(draft.standing, intake.core, remarks);
   if (standing) {
     submission.priority = standing->priority;
+    submission.may_evict = standing->may_evict;
+    submission.borrowing = standing->preemptible ? Borrowing::kAllowed : Borrowing::kForbidden;
   } else {
     assembler.refuse(standing.error().message);
   }

@@ -10,6 +10,7 @@
 
 #include "dialects/intake.h"
 #include "dialects/kai/levels.h"
+#include "dialects/kai/names.h"
 #include "dialects/kai/standing.h"
 #include "dialects/workloads/workload.h"
 #include "model/gang.h"
@@ -61,6 +62,8 @@ struct Draft {
   json::Value placement;      // the annotation gantree.dev/placement; may be absent
   json::Value queue;          // as named; absent: the default queue
   std::string project_queue;  // the queue that the label of a project names, where `queue` is absent; else ""
+  std::string_view queue_field = kQueue;  // what `queue` is called, for messages
+  std::vector<std::string> remarks = {};
   std::optional<Rejection> rejection = {};
 };
 

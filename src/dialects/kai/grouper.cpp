@@ -28,6 +28,19 @@ json::Value label_of(const Workload& workload, std::string_view name) {
   return {};
 }
 
+// Marks of the family that have no effect here: some do there, others are misspelt.
+void remark_unknown(json::Value map, std::vector<std::string>& remarks) {
+  if (!map || map.kind() != json::Kind::kObject) {
+    return;
+  }
+  for (const json::MemberData& member : map.members()) {
+    if (member.key.starts_with(kPrefix) &&
+        std::find(std::begin(kKnown), std::end(kKnown), member.key) == std::end(kKnown)) {
+      remarks.push_back(fmt::format("{} has no effect in a plan", member.key));
+    }
+  }
+}
+
 Draft finish(Grouping&& grouping) {
   if (grouping.objection.first()) {
     grouping.draft.rejection = {
@@ -140,6 +153,12 @@ Draft draft_for(const Workload& workload) {
   draft.created_seconds = workload.created_seconds;
   draft.standing = standing_request(workload);
   draft.placement = text_at(workload.annotations, kPlacement);
+  remark_unknown(workload.labels, draft.remarks);
+  remark_unknown(workload.annotations, draft.remarks);
+  for (const PodTemplate& part : workload.templates) {
+    remark_unknown(part.labels(), draft.remarks);
+    remark_unknown(part.annotations(), draft.remarks);
+  }
   draft.queue = label_of(workload, kQueue);
   if (!draft.queue) {
     draft.queue = label_of(workload, kOldQueue);

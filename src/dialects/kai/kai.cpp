@@ -1,6 +1,7 @@
 #include "dialects/kai/kai.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "dialects/kai/assemble.h"
@@ -46,6 +47,7 @@ std::span<const ApiKind> KaiDialect::kinds() const {
   static const ApiKind kKinds[] = {
       {.group = kTopologyGroup, .kind = "Topology", .versions = {"v1alpha1"}, .namespaced = false},
       {.group = kSchedulingGroup, .kind = "PodGroup", .versions = {"v2alpha2"}, .namespaced = true},
+      {.group = kSchedulingGroup, .kind = "Queue", .versions = {"v2"}, .namespaced = false},
   };
   return kKinds;
 }
@@ -54,12 +56,19 @@ Result<> KaiDialect::read(const NamedObject& named, Intake& intake) {
   if (named.object.kind == "Topology") {
     return read_topology(named, intake);
   }
+  if (named.object.kind == "Queue") {
+    return queues_.read(named, remarks_);
+  }
   auto group = read_pod_group(named, remarks_);
   if (!group) {
     return tl::unexpected(group.error());
   }
   groups_.emplace(GroupName(named.ns, named.name), std::move(*group));
   return {};
+}
+
+Result<> KaiDialect::connect(Intake& intake) {
+  return queues_.connect(intake.quota);
 }
 
 Claim KaiDialect::claim(const Workload& workload, const Intake&) const {
@@ -93,13 +102,19 @@ std::optional<GangKey> KaiDialect::gang_of(const PodRecord& pod, const Intake&) 
 void KaiDialect::describe(const Workload* workload, std::span<const PodRecord* const> pods, Intake& intake,
                           RunningGang& gang) {
   StandingRequest request;
+  std::string queue_name;
   const auto group = groups_.find({gang.key.ns, gang.key.name});
   if (gang.key.kind == "PodGroup" && group != groups_.end()) {
     request.classes = {group->second.priority_class};
     request.preemptibilities = {group->second.preemptibility};
+    queue_name = group->second.queue ? group->second.queue.text() : "";
   } else if (workload != nullptr) {
-    request = standing_request(*workload);
+    const Draft draft = draft_for(*workload);
+    request = draft.standing;
+    queue_name = draft.queue ? std::string(draft.queue.text()) : draft.project_queue;
   } else if (!pods.empty()) {
+    const json::Value label = text_at(pods.front()->labels(), kQueue);
+    queue_name = label ? label.text() : "";
     request.classes = {text_at(pods.front()->labels(), kPriorityClass)};
     request.preemptibilities = {text_at(pods.front()->labels(), kPreemptibility)};
   }
@@ -112,12 +127,37 @@ void KaiDialect::describe(const Workload* workload, std::span<const PodRecord* c
     gang.priority = standing->priority;
     gang.evictable = standing->preemptible;
   }
+  if (const Queue* queue = queues_.find_running(queue_name)) {
+    gang.queue = queue->id;
+    QuotaDemand used;
+    for (const Holding& holding : gang.holdings) {
+      const QuotaDemand one = demand_in(*queue, holding.requests, intake.cluster.inventory().resources());
+      const QuotaDemand all = Quota::sum({one}, {holding.count});
+      used.insert(used.end(), all.begin(), all.end());
+    }
+    gang.used = Quota::sum({used}, {1});
+  }
 }
 
 Result<> KaiDialect::hand_in(const Draft& draft, Intake& intake) {
   auto submission = assemble(draft, intake, remarks_);
   if (!submission) {
     return tl::unexpected(submission.error());
+  }
+  Remarks remarks;
+  const auto queue = queues_.find(draft, remarks);
+  remarks_.add_once(remarks);
+  if (queue && *queue != nullptr) {
+    submission->queue = (*queue)->id;
+    for (Alternative& alternative : submission->alternatives) {
+      const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        alternative.demand[i] = demand_in(**queue, sets[i]->shape.requests, intake.cluster.inventory().resources());
+      }
+    }
+  } else if (!queue && !submission->rejection) {
+    submission->rejection = {.reason = Reason::kInvalidRequest, .message = queue.error().message, .waits = false};
+    submission->alternatives.clear();
   }
   intake.reading.queue.push_back(std::move(*submission));
   return {};
@@ -150,13 +190,21 @@ Result<> KaiDialect::submit_groups(Intake& intake) {
 
 Result<> KaiDialect::submit_workloads(Intake& intake) {
   std::map<const Workload*, std::vector<const PodRecord*>> bound;
+  std::set<const Workload*> pending;  // that have pods without a node
   for (const PodRecord& pod : intake.pods) {
-    if (pod.bound() && !pod.deleting && pod.workload != nullptr) {
+    if (pod.workload == nullptr || pod.deleting) {
+      continue;
+    }
+    if (pod.bound()) {
       bound[pod.workload].push_back(&pod);
+    } else {
+      pending.insert(pod.workload);
     }
   }
   for (const Workload& workload : intake.workloads) {
-    if (workload.dialect != kFamily || workload.running || joins_by_template(workload)) {
+    // Its status counts pods that wait for a node as active, too.
+    const bool runs = workload.running && !pending.contains(&workload);
+    if (workload.dialect != kFamily || runs || joins_by_template(workload)) {
       continue;
     }
     if (const json::Value skip = text_at(workload.annotations, kSkipPodGrouper); skip && skip.text() == "true") {

@@ -29,9 +29,23 @@ inline constexpr std::string_view kPodGroupName = "pod-group-name";
 inline constexpr std::string_view kGpuFraction = "gpu-fraction";
 inline constexpr std::string_view kGpuMemory = "gpu-memory";
 
-// Annotations that have an effect there, but none here.
-inline constexpr std::string_view kPreemptionDelay = "kai.scheduler/preemption-delay";
-inline constexpr std::string_view kStalenessGracePeriod = "kai.scheduler/staleness-grace-period";
+// All annotations and labels of the prefix that are known here, or that others write for their own use.
+inline constexpr std::string_view kKnown[] = {"kai.scheduler/topology",
+                                              "kai.scheduler/topology-required-placement",
+                                              "kai.scheduler/topology-preferred-placement",
+                                              "kai.scheduler/batch-min-member",
+                                              "kai.scheduler/skip-podgrouper",
+                                              "kai.scheduler/segment-size",
+                                              "kai.scheduler/segment-topology-required-placement",
+                                              "kai.scheduler/segment-topology-preferred-placement",
+                                              "kai.scheduler/subgroup-name",
+                                              "kai.scheduler/queue",
+                                              "kai.scheduler/node-pool",
+                                              "kai.scheduler/preemptibility",
+                                              "kai.scheduler/top-owner-metadata",
+                                              "kai.scheduler/last-start-timestamp",
+                                              "kai.scheduler/last-eviction-timestamp",
+                                              "kai.scheduler/stale-podgroup-timestamp"};
 
 // Labels.
 inline constexpr std::string_view kSubgroup = "kai.scheduler/subgroup-name";  // on pods

@@ -3,29 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gantree::kai {
 
-void Remarks::add(std::string what) {
+void Remarks::add(std::string what, std::string_view subject) {
   const auto known =
-      std::find_if(remarks_.begin(), remarks_.end(), [&](const auto& remark) { return remark.first == what; });
+      std::find_if(remarks_.begin(), remarks_.end(), [&](const Remark& remark) { return remark.what == what; });
   if (known != remarks_.end()) {
-    ++known->second;
+    ++known->count;
   } else {
-    remarks_.emplace_back(std::move(what), 1);
+    remarks_.push_back({.what = std::move(what), .subject = std::string(subject)});
   }
 }
 
 void Remarks::add_once(const Remarks& gang) {
-  for (const auto& [what, count] : gang.remarks_) {
-    add(what);
+  for (const Remark& remark : gang.remarks_) {
+    add(remark.what, remark.subject);
   }
 }
 
 std::vector<std::string> Remarks::notes() const {
   std::vector<std::string> notes;
-  for (const auto& [what, count] : remarks_) {
-    notes.push_back(fmt::format("{} of KAI: {}", count == 1 ? "1 gang" : fmt::format("{} gangs", count), what));
+  for (const Remark& remark : remarks_) {
+    notes.push_back(
+        fmt::format("{} {}{} of KAI: {}", remark.count, remark.subject, remark.count == 1 ? "" : "s", remark.what));
   }
   return notes;
 }

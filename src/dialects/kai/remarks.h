@@ -2,7 +2,7 @@
 #pragma once
 
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 namespace gantree::kai {
@@ -10,14 +10,19 @@ namespace gantree::kai {
 class Remarks {
  public:
   // `what` is a predicate: "names no topology: ...".
-  void add(std::string what);
+  void add(std::string what, std::string_view subject = "gang");
   // All that is remarked of one gang, each thing once.
   void add_once(const Remarks& gang);
   // "3 gangs: ...", in the order in which they came up.
   [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
-  std::vector<std::pair<std::string, int>> remarks_;
+  struct Remark {
+    std::string what;
+    std::string subject;
+    int count = 1;
+  };
+  std::vector<Remark> remarks_;
 };
 
 }  // namespace gantree::kai

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "dialects/kai/bound.h"
 #include "dialects/kai/grouper.h"
@@ -183,7 +184,11 @@ bool joins_by_template(const Workload& workload) {
 Roll call_roll(const Intake& intake) {
   Roll roll;
   std::map<const Workload*, int> bound;
+  std::set<const Workload*> pending;
   for (const PodRecord& pod : intake.pods) {
+    if (!pod.bound()) {
+      pending.insert(pod.workload);
+    }
     const json::Value name = text_at(pod.annotations(), kPodGroupName);
     const bool own = pod.workload == nullptr || joins_by_template(*pod.workload);
     if (name && own && pod.bound() && !pod.deleting) {
@@ -192,7 +197,7 @@ Roll call_roll(const Intake& intake) {
     }
   }
   for (const Workload& workload : intake.workloads) {
-    if (workload.dialect != kFamily || workload.over || workload.running) {
+    if (workload.dialect != kFamily || workload.over || (workload.running && !pending.contains(&workload))) {
       continue;
     }
     int runs = bound[&workload];
@@ -217,6 +222,7 @@ Draft draft_of(const PodGroup& group, const Roll::Members& members, Intake& inta
   draft.standing = standing_of_group(group, members);
   draft.placement = group.placement;
   draft.queue = group.queue;
+  draft.queue_field = "spec.queue";
   if (group.objection) {
     draft.rejection = {.reason = Reason::kInvalidRequest, .message = *group.objection, .waits = false};
     return draft;
@@ -248,6 +254,7 @@ Draft draft_without_group(const GroupName& name, const Roll::Members& members, b
   Draft draft = draft_of(group, members, intake, remarks);
   const Draft own = draft_for(first);
   draft.queue = own.queue;
+  draft.queue_field = own.queue_field;
   draft.standing = own.standing;
   draft.placement = own.placement;
   if (any) {

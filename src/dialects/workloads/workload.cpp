@@ -79,4 +79,10 @@ Result<Workload> read_workload(const NamedObject& named) {
   return reader.finish();
 }
 
+Result<Workload> read_train_job(const NamedObject& named, json::Value runtime_spec) {
+  WorkloadReader reader(named);
+  read_train_job(reader, runtime_spec);
+  return reader.finish();
+}
+
 }  // namespace gantree

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,6 +45,7 @@ struct Workload {
   bool running = false;  // it has started, by its status
   bool over = false;     // finished, being deleted or suspended for good: it neither asks nor runs
   std::vector<PodTemplate> templates;
+  std::shared_ptr<const void> made;      // what templates live in that are not in the input as they are
   std::optional<std::string> objection;  // well-formed, but wrong: why it can be rejected at once, with file:line
 
   // Filled in when all is read.
@@ -62,6 +64,10 @@ struct Workload {
 
 // Fails where the object is malformed; what is well-formed but wrong is the workload's objection.
 [[nodiscard]] Result<Workload> read_workload(const NamedObject& named);
+
+// A TrainJob. Its runtime's spec is absent where the input does not have it: then only what the job itself says of
+// its nodes counts.
+[[nodiscard]] Result<Workload> read_train_job(const NamedObject& named, json::Value runtime_spec);
 
 // The string at a key of a map that may be absent; absent where it is no string or empty.
 [[nodiscard]] json::Value text_at(json::Value map, std::string_view key);

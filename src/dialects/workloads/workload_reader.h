@@ -48,6 +48,7 @@ void read_replicas(WorkloadReader& reader);  // Deployment, ReplicaSet, Stateful
 void read_leader_worker_set(WorkloadReader& reader);
 void read_kubeflow_job(WorkloadReader& reader);  // PyTorchJob, TFJob, XGBoostJob, JAXJob, PaddleJob, MPIJob
 void read_ray(WorkloadReader& reader);           // RayCluster, RayJob, RayService
+void read_train_job(WorkloadReader& reader, json::Value runtime_spec);
 void read_pod_workload(WorkloadReader& reader);
 
 // The replicated jobs of a JobSet spec, wherever that stands.

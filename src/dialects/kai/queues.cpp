@@ -1,0 +1,210 @@
+#include "dialects/kai/queues.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "dialects/kai/names.h"
+#include "json/decode.h"
+
+namespace gantree::kai {
+
+namespace {
+
+constexpr std::array<std::string_view, kResources> kNames = {"cpu", "memory", "gpu"};
+constexpr std::int64_t kMegabyte = 1'000'000;
+constexpr std::int64_t kUsualPriority = 100;
+
+// Which of the three a resource counts as; kResources for none.
+std::size_t kind_of(std::string_view resource) {
+  if (resource == "cpu") {
+    return 0;
+  }
+  if (resource == "memory") {
+    return 1;
+  }
+  return resource.ends_with("/gpu") ? 2 : kResources;
+}
+
+// cpu is written in milli and counted so; memory is written in megabytes. Negative: no bound.
+std::optional<std::int64_t> read_amount(json::Reader& read, json::Value resource, std::string_view key,
+                                        std::size_t kind) {
+  const auto written = read.quantity(resource, key, Unit::kOne, Round::kDown);
+  if (!written) {
+    return std::nullopt;
+  }
+  if (*written < 0) {
+    return kUnlimited;
+  }
+  std::int64_t amount = *written;
+  if (kind == 1 && __builtin_mul_overflow(*written, kMegabyte, &amount)) {
+    return kUnlimited;
+  }
+  return amount;
+}
+
+Allowance read_allowance(json::Reader& read, json::Value resource, std::size_t kind) {
+  const std::int64_t quota = read_amount(read, resource, "quota", kind).value_or(0);
+  const std::int64_t limit = read_amount(read, resource, "limit", kind).value_or(0);
+  if (limit == kUnlimited) {
+    return {.quota = quota, .beyond = std::nullopt};
+  }
+  // No limit given means nothing beyond the quota.
+  if (limit == 0 || quota == kUnlimited) {
+    return {.quota = limit == 0 ? quota : limit, .beyond = 0};
+  }
+  return {.quota = std::min(quota, limit), .beyond = std::max<std::int64_t>(0, limit - quota)};
+}
+
+}  // namespace
+
+Result<> QueueTree::read(const NamedObject& named, Remarks& remarks) {
+  json::Reader read(named.object.file, named.object.value, fmt::format("Queue \"{}\"", named.name));
+  const json::Value spec = read.require_object(named.object.value, "spec");
+  const json::Value resources = read.require_object(spec, "resources");
+  Queue queue;
+  queue.parent = read.text(spec, "parentQueue").value_or("");
+  queue.place = {named.object.file, queue.parent.empty() ? named.object.value.line() : spec["parentQueue"].line()};
+  for (std::size_t kind = 0; kind < kResources; ++kind) {
+    if (const json::Value resource = read.object(resources, kNames[kind])) {
+      queue.allowances[kind] = read_allowance(read, resource, kind);
+    }
+  }
+  queue.rules.name = fmt::format("Queue \"{}\"", named.name);
+  queue.rules.tree = kFamily;
+  queue.rules.within = WithinRule::kLowerPriority;
+  queue.rules.reclaim = ReclaimRule::kAny;
+  queue.rules.priority =
+      read.integer(spec, "priority", std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max())
+          .value_or(kUsualPriority) -
+      kUsualPriority;
+  const json::Value gpu = read.object(resources, kNames[2]);
+  const json::Value weighed = gpu ? gpu : read.object(resources, kNames[0]);
+  queue.rules.weight = std::max<std::int64_t>(
+      0, read.quantity(weighed, "overQuotaWeight", Unit::kMilli, Round::kDown).value_or(queue.rules.weight));
+  for (const std::string_view field : {"preemptMinRuntime", "reclaimMinRuntime"}) {
+    if (read.any(spec, field)) {
+      remarks.add(fmt::format("spec.{} has no effect in a plan", field), "Queue");
+    }
+  }
+  if (!read.ok()) {
+    return read.error();
+  }
+  queues_.emplace(named.name, std::move(queue));
+  return {};
+}
+
+Result<> QueueTree::connect(Quota& quota) {
+  for (auto& [name, queue] : queues_) {
+    if (queue.parent.empty()) {
+      continue;
+    }
+    const auto parent = queues_.find(queue.parent);
+    if (parent == queues_.end()) {
+      return fail(Errc::kNotFound, fmt::format("{}: Queue \"{}\": parentQueue: there is no Queue \"{}\"",
+                                               json::to_string(queue.place), name, queue.parent));
+    }
+    parent->second.leaf = false;
+  }
+  for (const auto& [name, queue] : queues_) {
+    if (auto opened = open(name, quota, 0); !opened) {
+      return opened;
+    }
+  }
+  return {};
+}
+
+// Parents first.
+Result<> QueueTree::open(const std::string& name, Quota& quota, std::size_t depth) {
+  Queue& queue = queues_.find(name)->second;
+  if (queue.cells[0]) {
+    return {};
+  }
+  if (depth > queues_.size()) {
+    return invalid(
+        fmt::format("{}: Queue \"{}\": parentQueue: it is above itself", json::to_string(queue.place), name));
+  }
+  if (!queue.parent.empty()) {
+    if (auto opened = open(queue.parent, quota, depth + 1); !opened) {
+      return opened;
+    }
+  }
+  if (queue.leaf) {
+    queue.id = quota.add_queue(queue.rules);
+  }
+  const auto parent = queues_.find(queue.parent);
+  for (std::size_t kind = 0; kind < kResources; ++kind) {
+    const std::string resource(kNames[kind]);
+    const Unit unit = kind == 0 ? Unit::kMilli : Unit::kOne;
+    if (!roots_[kind]) {
+      // What no queue is promised belongs to whoever comes.
+      roots_[kind] =
+          quota.add({.queue = "the cluster", .flavor = {}, .resource = resource, .unit = unit, .nominal = kUnlimited});
+    }
+    queue.cells[kind] = quota.add({.queue = queue.rules.name,
+                                   .flavor = {},
+                                   .resource = resource,
+                                   .unit = unit,
+                                   .nominal = queue.allowances[kind].quota,
+                                   .borrowing_limit = queue.allowances[kind].beyond,
+                                   .parent = parent == queues_.end() ? roots_[kind] : parent->second.cells[kind],
+                                   .owner = queue.id,
+                                   .whole = true});
+  }
+  return {};
+}
+
+Result<const Queue*> QueueTree::find(const Draft& draft, Remarks& remarks) const {
+  const bool named = draft.queue || !draft.project_queue.empty();
+  const std::string name(draft.queue                    ? draft.queue.text()
+                         : !draft.project_queue.empty() ? std::string_view(draft.project_queue)
+                                                        : kDefaultQueue);
+  if (queues_.empty()) {
+    if (named) {
+      remarks.add("a queue is named, but no Queue is in the input: planned without quota");
+    }
+    return nullptr;
+  }
+  const auto found = queues_.find(name);
+  const int line = draft.queue ? draft.queue.line() : draft.line;
+  if (found == queues_.end() && !named) {
+    remarks.add(fmt::format("no queue is named (label {}), and there is no Queue \"{}\": planned without quota", kQueue,
+                            kDefaultQueue));
+    return nullptr;
+  }
+  if (found == queues_.end()) {
+    return invalid(
+        fmt::format("{}: {}: there is no Queue \"{}\"", json::to_string({draft.file, line}), draft.queue_field, name));
+  }
+  if (!found->second.leaf) {
+    return invalid(fmt::format("{}: {}: Queue \"{}\" holds other queues; gangs go to one of those",
+                               json::to_string({draft.file, line}), draft.queue_field, name));
+  }
+  return &found->second;
+}
+
+const Queue* QueueTree::find_running(std::string_view name) const {
+  const auto found = queues_.find(name.empty() ? kDefaultQueue : name);
+  return found == queues_.end() || !found->second.leaf ? nullptr : &found->second;
+}
+
+QuotaDemand demand_in(const Queue& queue, const Amounts& requests, const ResourceNames& names) {
+  QuotaDemand demand;
+  for (const auto& [resource, amount] : requests.entries()) {
+    const std::size_t kind = kind_of(names.name(resource));
+    if (kind == kResources) {
+      continue;
+    }
+    const QuotaId cell = *queue.cells[kind];
+    const auto known = std::find_if(demand.begin(), demand.end(), [&](const auto& one) { return one.first == cell; });
+    if (known == demand.end()) {
+      demand.emplace_back(cell, amount);
+    } else if (__builtin_add_overflow(known->second, amount, &known->second)) {
+      known->second = kUnlimited;
+    }
+  }
+  return demand;
+}
+
+}  // namespace gantree::kai

@@ -1,0 +1,59 @@
+// Queues of KAI: a tree of guaranteed and highest amounts of cpu, memory and GPUs.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dialects/intake.h"
+#include "dialects/kai/draft.h"
+#include "dialects/kai/remarks.h"
+#include "dialects/object.h"
+#include "queue/quota.h"
+
+namespace gantree::kai {
+
+inline constexpr std::size_t kResources = 3;  // cpu, memory, gpu
+
+// Amounts of one resource, in its own units.
+struct Allowance {
+  std::int64_t quota = kUnlimited;          // guaranteed
+  std::optional<std::int64_t> beyond = {};  // what may be used beyond that; none: no bound
+};
+
+struct Queue {
+  json::Place place;
+  std::string parent;  // "" for a root
+  bool leaf = true;
+  std::array<Allowance, kResources> allowances;
+  QueueRules rules;
+  std::optional<QueueId> id = {};  // of leaves
+  std::array<std::optional<QuotaId>, kResources> cells = {};
+};
+
+class QueueTree {
+ public:
+  // Fails where it is malformed.
+  [[nodiscard]] Result<> read(const NamedObject& named, Remarks& remarks);
+  // Fails where a parent is missing, or the tree goes round in circles.
+  [[nodiscard]] Result<> connect(Quota& quota);
+
+  // The queue of a draft; nullptr where there is none to count: the input has no queues, or none is named and there
+  // is no default. Fails, with file:line, where it names one that is not there or that holds other queues.
+  [[nodiscard]] Result<const Queue*> find(const Draft& draft, Remarks& remarks) const;
+  // The same of what runs: nullptr wherever it is not clear.
+  [[nodiscard]] const Queue* find_running(std::string_view name) const;
+
+ private:
+  [[nodiscard]] Result<> open(const std::string& name, Quota& quota, std::size_t depth);
+
+  std::map<std::string, Queue, std::less<>> queues_;
+  std::array<std::optional<QuotaId>, kResources> roots_ = {};
+};
+
+// What a pod of these requests takes of a queue.
+[[nodiscard]] QuotaDemand demand_in(const Queue& queue, const Amounts& requests, const ResourceNames& names);
+
+}  // namespace gantree::kai
