@@ -182,20 +182,15 @@ OBJECTS = {
     "a flavor whose node labels are a list": kueue("ResourceFlavor", "  nodeLabels: [a] # here\n"),
     "a flavor whose node label is a number": kueue("ResourceFlavor", "  nodeLabels: {a: 5} # here\n"),
     "a flavor whose topology name is a list": kueue("ResourceFlavor", "  nodeLabels: {a: b}\n  topologyName: [x] # here\n"),
-    "a flavor of a topology that is not there": kueue(
-        "ResourceFlavor", "  nodeLabels: {a: b}\n  topologyName: nowhere # here\n"),
     "a flavor whose tolerations are a map": kueue("ResourceFlavor", "  nodeLabels: {a: b}\n  tolerations: {} # here\n"),
     # queues
     "a queue whose groups are a map": kueue("ClusterQueue", "  resourceGroups: {} # here\n"),
     "a queue whose covered resources are a text": cluster_queue("  - coveredResources: cpu # here\n    flavors: []\n"),
     "a queue whose flavors are a map": cluster_queue("  - coveredResources: [cpu]\n    flavors: {} # here\n"),
-    "a queue with a flavor that is not there": cluster_queue(
-        "  - coveredResources: [cpu]\n    flavors:\n    - name: nowhere # here\n      resources: [{name: cpu, nominalQuota: 1}]\n"),
     "a queue with a negative quota": quota("-5"),
     "a queue with an absurd quota": quota("1e99"),
     "a queue with words for a quota": quota("unlimited"),
     "a queue with a list for a quota": quota("[5]"),
-    "a local queue of a queue that is not there": kueue("LocalQueue", "  clusterQueue: nowhere # here\n"),
     "a local queue whose queue is a map": kueue("LocalQueue", "  clusterQueue: {} # here\n"),
     "a local queue without a queue": kueue("LocalQueue", "  stopPolicy: None\n"),
     # twice the same

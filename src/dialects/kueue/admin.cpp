@@ -60,33 +60,37 @@ void find_partial_topologies(Setup& setup, Intake& intake) {
   }
 }
 
-Result<> connect_flavors(Setup& setup) {
+void connect_flavors(Setup& setup) {
   for (auto& [name, flavor] : setup.flavors) {
     if (flavor.topology_name.empty()) {
       continue;
     }
     const auto topology = setup.topologies.find(flavor.topology_name);
     if (topology == setup.topologies.end()) {
-      return fail(Errc::kNotFound, fmt::format("{}: ResourceFlavor \"{}\": there is no Topology \"{}\"",
-                                               json::to_string(flavor.place), name, flavor.topology_name));
+      flavor.broken = fmt::format("{}: ResourceFlavor \"{}\": there is no Topology \"{}\"",
+                                  json::to_string(flavor.place), name, flavor.topology_name);
+    } else {
+      flavor.topology = topology->second;
     }
-    flavor.topology = topology->second;
   }
-  return {};
 }
 
-Result<> find_flavors(std::vector<ResourceGroup>& groups, std::string_view owner, const Setup& setup) {
+// What of the flavors is not there, in a sentence; "" where all is.
+std::string find_flavors(std::vector<ResourceGroup>& groups, std::string_view owner, const Setup& setup) {
+  std::string missing;
   for (ResourceGroup& group : groups) {
     for (FlavorQuota& entry : group.flavors) {
       const auto flavor = setup.flavors.find(entry.flavor_name);
-      if (flavor == setup.flavors.end()) {
-        return fail(Errc::kNotFound, fmt::format("{}: {}: there is no ResourceFlavor \"{}\"",
-                                                 json::to_string(entry.place), owner, entry.flavor_name));
+      if (flavor != setup.flavors.end()) {
+        entry.flavor = &flavor->second;
+        missing = missing.empty() ? flavor->second.broken : missing;
+      } else if (missing.empty()) {
+        missing = fmt::format("{}: {}: there is no ResourceFlavor \"{}\"", json::to_string(entry.place), owner,
+                              entry.flavor_name);
       }
-      entry.flavor = &flavor->second;
     }
   }
-  return {};
+  return missing;
 }
 
 void open_cells(ClusterQueue& queue, const ResourceNames& names, CohortCells& cohorts, Quota& quota) {
@@ -114,11 +118,6 @@ Result<> connect_queues(Setup& setup, const ResourceNames& names, Quota& quota) 
   if (auto nested = check_nesting(setup.cohorts); !nested) {
     return nested;
   }
-  for (auto& [name, cohort] : setup.cohorts) {
-    if (auto found = find_flavors(cohort.groups, fmt::format("Cohort \"{}\"", name), setup); !found) {
-      return found;
-    }
-  }
   CohortCells cohorts(setup.cohorts, names, quota);
   cohorts.open_all();
   for (auto& [name, queue] : setup.cluster_queues) {
@@ -126,9 +125,7 @@ Result<> connect_queues(Setup& setup, const ResourceNames& names, Quota& quota) 
     rules.name = fmt::format("ClusterQueue \"{}\"", name);
     rules.tree = queue.cohort_name.empty() ? fmt::format("kueue queue {}", name)
                                            : fmt::format("kueue cohort {}", root_of(queue.cohort_name, setup.cohorts));
-    if (auto found = find_flavors(queue.groups, rules.name, setup); !found) {
-      return found;
-    }
+    queue.inactive = find_flavors(queue.groups, rules.name, setup);
     queue.id = quota.add_queue(rules);
     open_cells(queue, names, cohorts, quota);
   }
@@ -242,20 +239,26 @@ Result<> read_priority_class(const NamedObject& named, Setup& setup) {
 
 Result<> connect(Setup& setup, Intake& intake) {
   find_partial_topologies(setup, intake);
-  if (auto connected = connect_flavors(setup); !connected) {
-    return connected;
-  }
+  connect_flavors(setup);
   if (auto connected = connect_queues(setup, intake.cluster.inventory().resources(), intake.quota); !connected) {
     return connected;
   }
+  std::vector<std::string>& notes = intake.reading.notes;
+  for (const auto& [name, queue] : setup.cluster_queues) {
+    if (!queue.inactive.empty()) {
+      notes.push_back(fmt::format("{}: the jobs of ClusterQueue \"{}\" wait", queue.inactive, name));
+    }
+  }
   for (auto& [key, queue] : setup.local_queues) {
     const auto cluster_queue = setup.cluster_queues.find(queue.cluster_queue_name);
-    if (cluster_queue == setup.cluster_queues.end()) {
-      return fail(Errc::kNotFound,
-                  fmt::format("{}: LocalQueue \"{}/{}\": there is no ClusterQueue \"{}\"", json::to_string(queue.place),
-                              key.first, key.second, queue.cluster_queue_name));
+    if (cluster_queue != setup.cluster_queues.end()) {
+      queue.cluster_queue = &cluster_queue->second;
+      queue.inactive = cluster_queue->second.inactive;
+      continue;
     }
-    queue.cluster_queue = &cluster_queue->second;
+    queue.inactive = fmt::format("{}: LocalQueue \"{}/{}\": there is no ClusterQueue \"{}\"",
+                                 json::to_string(queue.place), key.first, key.second, queue.cluster_queue_name);
+    notes.push_back(fmt::format("{}: its jobs wait", queue.inactive));
   }
   return {};
 }

@@ -30,6 +30,7 @@ struct Flavor {
   std::vector<Toleration> tolerations;
   std::string topology_name;  // "" where there is none
   std::optional<TopologyId> topology;
+  std::string broken;  // what it refers to and is not there, in a sentence; "" where all is
 };
 
 struct ClusterQueue {
@@ -40,6 +41,7 @@ struct ClusterQueue {
   QueuePolicy policy;
   std::vector<ResourceGroup> groups;
   QueueId id;
+  std::string inactive;  // why it admits nothing: what it refers to is not there; "" where all is
 };
 
 struct LocalQueue {
@@ -47,6 +49,7 @@ struct LocalQueue {
   json::Place place;
   std::string stop_policy;
   const ClusterQueue* cluster_queue = nullptr;
+  std::string inactive;  // why it admits nothing; then there may be no cluster_queue
 };
 
 // All of them by name. Maps, because flavors and queues point to each other and order must not
@@ -71,8 +74,9 @@ struct Setup {
 [[nodiscard]] Result<> read_local_queue(const NamedObject& named, Setup& setup);
 [[nodiscard]] Result<> read_priority_class(const NamedObject& named, Setup& setup);
 
-// When all is read: follows the references between them, opens queues and quota cells, and notes which
-// topologies are partial. Fails where a reference points nowhere, and where cohorts nest in a circle.
+// When all is read: follows the references between them, opens the quota cells, and notes which
+// topologies are partial. A queue with a reference that points nowhere is not active, and the user is told.
+// Fails where cohorts go round in a circle.
 [[nodiscard]] Result<> connect(Setup& setup, Intake& intake);
 
 }  // namespace gantree::kueue

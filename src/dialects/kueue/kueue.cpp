@@ -96,7 +96,7 @@ void KueueDialect::describe(const Workload* workload, std::span<const PodRecord*
   if (const auto own = workload_priority(*request, setup_)) {
     gang.priority = *own;
   }
-  if (const LocalQueue* queue = queue_of(*request, setup_)) {
+  if (const LocalQueue* queue = queue_of(*request, setup_); queue != nullptr && queue->inactive.empty()) {
     gang.queue = queue->cluster_queue->id;
     gang.used = quota_used(*request, *queue->cluster_queue);
   }

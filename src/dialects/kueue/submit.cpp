@@ -65,6 +65,11 @@ Rejection stopped(std::string_view kind, std::string_view name, std::string_view
 
 // Why the queue takes nothing, or not this; nothing where it does.
 std::optional<Rejection> closed(const JobRequest& workload, const LocalQueue& local, const CoreObjects& core) {
+  if (!local.inactive.empty()) {
+    return Rejection{.reason = Reason::kQueueStopped,
+                     .message = fmt::format("its queue is not active: {}", local.inactive),
+                     .waits = true};
+  }
   const ClusterQueue& queue = *local.cluster_queue;
   if (!admits_namespace(queue, workload.key.ns, core)) {
     return rejected(fmt::format("{}: namespaceSelector of ClusterQueue \"{}\" does not admit namespace \"{}\"",
@@ -93,10 +98,12 @@ void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& i
   } else if (queue == nullptr && setup.has_queues()) {
     ++unresolved.no_queue;
   }
-  if (queue != nullptr) {
+  if (queue != nullptr && queue->inactive.empty()) {
     submission.queue = queue->cluster_queue->id;
     submission.own_quota_first = queue->cluster_queue->policy.own_quota_first;
     submission.evicts_before_next = queue->cluster_queue->policy.evicts_before_next;
+  }
+  if (queue != nullptr) {
     submission.rejection = closed(workload, *queue, intake.core);
     if (submission.rejection) {
       return;

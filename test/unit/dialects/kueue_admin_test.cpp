@@ -48,9 +48,20 @@ TEST(KueueFlavor, WithATopologyNeedsANodeLabel) {
             "test.yaml:11: ResourceFlavor \"f\": a flavor with a topologyName needs at least one of nodeLabels");
 }
 
+// The only note of a world that can be read.
+std::string note_of(const std::string& yaml) {
+  const World world(yaml);
+  EXPECT_EQ(world.error(), "");
+  EXPECT_EQ(world.reading->notes.size(), 1U);
+  return world.reading->notes.empty() ? "" : world.reading->notes.front();
+}
+
+constexpr char kQuotaOfF[] =
+    "  - coveredResources: [cpu]\n    flavors:\n    - {name: f, resources: [{name: cpu, nominalQuota: 1}]}\n";
+
 TEST(KueueFlavor, NeedsTheTopologyItNames) {
-  EXPECT_EQ(World(flavor("{nodeLabels: {a: b}, topologyName: t}")).error(),
-            "test.yaml:4: ResourceFlavor \"f\": there is no Topology \"t\"");
+  EXPECT_EQ(note_of(flavor("{nodeLabels: {a: b}, topologyName: t}") + cluster_queue(kQuotaOfF)),
+            "test.yaml:4: ResourceFlavor \"f\": there is no Topology \"t\": the jobs of ClusterQueue \"cq\" wait");
 }
 
 TEST(KueueFlavor, MayHaveNoSpecAtAll) {
@@ -58,10 +69,20 @@ TEST(KueueFlavor, MayHaveNoSpecAtAll) {
 }
 
 TEST(KueueClusterQueue, NeedsItsFlavors) {
-  EXPECT_EQ(World(cluster_queue("  - coveredResources: [cpu]\n    flavors:\n"
-                                "    - {name: f, resources: [{name: cpu, nominalQuota: 1}]}\n"))
-                .error(),
-            "test.yaml:8: ClusterQueue \"cq\": there is no ResourceFlavor \"f\"");
+  EXPECT_EQ(note_of(cluster_queue(kQuotaOfF)),
+            "test.yaml:8: ClusterQueue \"cq\": there is no ResourceFlavor \"f\": the jobs of ClusterQueue \"cq\" wait");
+}
+
+TEST(KueueClusterQueue, WithoutItsFlavorsKeepsItsJobsWaiting) {
+  const World world(cluster_queue(kQuotaOfF) +
+                    "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: queue, namespace: "
+                    "default}\nspec: {clusterQueue: cq}\n" +
+                    job("a", 1));
+  ASSERT_TRUE(world.job("a").rejection);
+  EXPECT_TRUE(world.job("a").rejection->waits);
+  EXPECT_EQ(world.job("a").rejection->reason, Reason::kQueueStopped);
+  EXPECT_EQ(world.rejection("a"),
+            "its queue is not active: test.yaml:8: ClusterQueue \"cq\": there is no ResourceFlavor \"f\"");
 }
 
 TEST(KueueClusterQueue, NeedsQuotaForWhatItCoversAndNothingElse) {
@@ -98,10 +119,9 @@ TEST(KueueClusterQueue, KnowsItsStopPolicies) {
 }
 
 TEST(KueueLocalQueue, NeedsItsClusterQueue) {
-  EXPECT_EQ(World("apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: q, namespace: ns}\nspec:\n"
-                  "  clusterQueue: nowhere\n")
-                .error(),
-            "test.yaml:5: LocalQueue \"ns/q\": there is no ClusterQueue \"nowhere\"");
+  EXPECT_EQ(note_of("apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: q, namespace: ns}\nspec:\n"
+                    "  clusterQueue: nowhere\n"),
+            "test.yaml:5: LocalQueue \"ns/q\": there is no ClusterQueue \"nowhere\": its jobs wait");
 }
 
 TEST(Levels, MakeATopologyOfTheirOwn) {
