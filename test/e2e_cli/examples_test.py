@@ -52,6 +52,13 @@ class Examples(CliTest):
                 (gang,) = self.planned(file).values()
                 self.assertEqual(gang["state"], "Placed", gang.get("message"))
 
+    def test_the_segments_of_kai_stay_in_a_rack_each_and_all_in_a_block(self):
+        gang = self.planned(EXAMPLES / "kai")["tensor-parallel-groups"]
+        self.assertEqual((gang["state"], gang["dialect"]), ("Placed", "kai"))
+        self.assertEqual(len(self.domains(gang, 1)), 1)
+        racks = [tuple(domain["values"][:2]) for domain in gang["podSets"][1]["topologyAssignment"]["domains"] for _ in range(domain["count"])]
+        self.assertTrue(all(len(set(racks[first:first + 4])) == 1 for first in range(0, 16, 4)), racks)
+
     def test_the_gang_group_of_koordinator_gets_one_rack(self):
         gang = self.planned(EXAMPLES / "koordinator")["tune-driver"]
         self.assertEqual((gang["state"], gang["dialect"]), ("Placed", "koordinator"))
