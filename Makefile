@@ -24,7 +24,7 @@ build: ## the release binary, at bin/gantree
 	@cmake --build --preset release --target gantree
 	@install -D build/release/apps/gantree/gantree bin/gantree
 
-demo: build ## plan a dozen jobs on 512 GPU hosts and draw where they go
+demo: build ## plan jobs of four families on 512 GPU hosts and draw where they go
 	@examples/demo $(DEMO)
 
 test: ## build and run every test

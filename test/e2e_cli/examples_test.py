@@ -46,6 +46,14 @@ class Examples(CliTest):
         self.assertEqual(len(self.domains(gangs["tensor-parallel-7b"], 3)), 2)
         self.assertEqual(gangs["hyperparameter-search"]["podSets"][0]["count"], 148)
 
+    def test_the_families_of_the_demo_share_one_cluster(self):
+        gangs = self.planned(*(EXAMPLES / family for family in ("jobs", "kai", "koordinator", "lws")))
+        self.assertEqual({gang["dialect"] for gang in gangs.values()}, {"kueue", "kai", "koordinator", "lws"})
+        self.assertEqual({name: gang["reason"] for name, gang in gangs.items() if gang["state"] != "Placed"}, NOT_STARTED)
+        used = collections.Counter(domain["values"][-1] for gang in gangs.values() if gang["state"] == "Placed" and gang["dialect"] == "lws"
+                                   for pod_set in gang["podSets"] for domain in pod_set["topologyAssignment"]["domains"])
+        self.assertEqual(set(used.values()), {1})
+
     def test_the_stories_are_placed(self):
         for file in sorted((EXAMPLES / "stories").glob("*.yaml")):
             with self.subTest(file.name):
