@@ -1,0 +1,86 @@
+// Queues of KAI: amounts, the tree, and who may go beyond quota.
+#include <gtest/gtest.h>
+
+#include "unit/dialects/kai_manifests.h"
+
+namespace gantree {
+namespace {
+
+std::string queue(const std::string& name, const std::string& parent, const std::string& resources) {
+  return object("scheduling.run.ai/v2", "Queue", name, "",
+                "{" + (parent.empty() ? "" : "parentQueue: " + parent + ", ") + "resources: {" + resources + "}}");
+}
+
+// The cell of a queue for a resource.
+const QuotaCell& cell(const World& world, const std::string& queue_name, const std::string& resource) {
+  for (std::size_t i = 0; i < world.quota.size(); ++i) {
+    const QuotaCell& found = world.quota.cell(make_id<QuotaTag>(i));
+    if (found.queue == "Queue \"" + queue_name + "\"" && found.resource == resource) {
+      return found;
+    }
+  }
+  ADD_FAILURE() << "no cell of " << queue_name << " for " << resource;
+  static const QuotaCell kNone;
+  return kNone;
+}
+
+TEST(KaiQueue, CountsCpuInMilliMemoryInMegabytesAndGpusInDevices) {
+  const World world(queue("q", "", "cpu: {quota: 2000, limit: 4000}, memory: {quota: 3, limit: -1}, gpu: {quota: -1}"));
+  ASSERT_EQ(world.error(), "");
+  EXPECT_EQ(cell(world, "q", "cpu").nominal, 2000);
+  EXPECT_EQ(cell(world, "q", "cpu").borrowing_limit, 2000);
+  EXPECT_EQ(cell(world, "q", "memory").nominal, 3'000'000);
+  EXPECT_FALSE(cell(world, "q", "memory").borrowing_limit);
+  EXPECT_EQ(cell(world, "q", "gpu").nominal, kUnlimited);
+}
+
+TEST(KaiQueue, WithoutALimitStaysWithinItsQuota) {
+  const World world(queue("q", "", "gpu: {quota: 2}"));
+  EXPECT_EQ(cell(world, "q", "gpu").nominal, 2);
+  EXPECT_EQ(cell(world, "q", "gpu").borrowing_limit, 0);
+  EXPECT_EQ(cell(world, "q", "cpu").nominal, kUnlimited) << "a resource that is not named is not limited";
+}
+
+TEST(KaiQueue, EndsThePlanWhereTheTreeIsNone) {
+  EXPECT_NE(World(queue("q", "none", "")).error().find("there is no Queue \"none\""), std::string::npos);
+  EXPECT_NE(World(queue("a", "b", "") + queue("b", "a", "")).error().find("it is above itself"), std::string::npos);
+  EXPECT_NE(World(object("scheduling.run.ai/v2", "Queue", "q", "", "{}")).error().find("spec.resources"),
+            std::string::npos);
+}
+
+TEST(KaiQueue, TakesGangsOnlyWhereItHoldsNoOtherQueues) {
+  const std::string queues = queue("top", "", "gpu: {quota: 8}") + queue("q", "top", "gpu: {quota: 4}");
+  const auto in = [&](const std::string& name) {
+    return World(queues + object("batch/v1", "Job", "a", "labels: {kai.scheduler/queue: " + name + "}",
+                                 "{template: " + pod_template() + "}"))
+        .rejection("a");
+  };
+  EXPECT_EQ(in("q"), "");
+  EXPECT_NE(in("top").find("holds other queues"), std::string::npos);
+  EXPECT_NE(in("other").find("there is no Queue \"other\""), std::string::npos);
+}
+
+TEST(KaiQueue, KeepsGangsThatCannotBeEvictedWithinItsQuota) {
+  const auto borrowing = [](const std::string& label) {
+    return World(queue("q", "", "gpu: {quota: 4, limit: -1}") + object("batch/v1", "Job", "a",
+                                                                       "labels: {kai.scheduler/queue: q" + label + "}",
+                                                                       "{template: " + pod_template() + "}"))
+        .job("a")
+        .borrowing;
+  };
+  EXPECT_EQ(borrowing(""), Borrowing::kAllowed);
+  EXPECT_EQ(borrowing(", priorityClassName: build"), Borrowing::kForbidden);
+  EXPECT_EQ(borrowing(", kai.scheduler/preemptibility: non-preemptible"), Borrowing::kForbidden);
+}
+
+TEST(KaiQueue, IsUsedByWhatRuns) {
+  const World world(queue("q", "", "gpu: {quota: 4, limit: -1}") + "---\n" + kai_node("n1", "z", "r") +
+                    object("v1", "Pod", "p", "labels: {kai.scheduler/queue: q}",
+                           "{schedulerName: kai-scheduler, nodeName: n1, containers: [{name: c, resources: {requests: "
+                           "{nvidia.com/gpu: 1}}}]}"));
+  ASSERT_EQ(world.error(), "");
+  EXPECT_EQ(cell(world, "q", "gpu").used, 1);
+}
+
+}  // namespace
+}  // namespace gantree
