@@ -58,6 +58,24 @@ std::vector<Remedy> remedies_of_quota(const Plight& plight) {
   return {remedy};
 }
 
+// Two changes at once, for gangs that none helps by itself: no levels, and others evicted.
+std::vector<Remedy> remedies_together(const Plight& plight) {
+  Alternative loose = plight.alternative;
+  loose.gang = without_levels(std::move(loose.gang));
+  auto remedy = remedy_by_eviction({.cluster = plight.cluster,
+                                    .quota = plight.quota,
+                                    .submission = plight.submission,
+                                    .alternative = loose,
+                                    .planned = plight.planned,
+                                    .settled = plight.settled,
+                                    .needs = plight.needs});
+  if (!remedy) {
+    return {};
+  }
+  remedy->relaxed = true;
+  return {std::move(*remedy)};
+}
+
 }  // namespace
 
 const char* to_string(RemedyKind kind) {
@@ -74,6 +92,12 @@ const char* to_string(RemedyKind kind) {
       return "NoSlices";
     case RemedyKind::kShared:
       return "SharedDomain";
+    case RemedyKind::kSmallerPods:
+      return "SmallerPods";
+    case RemedyKind::kNoSelector:
+      return "NoNodeSelector";
+    case RemedyKind::kTolerate:
+      return "Tolerate";
     case RemedyKind::kGoFirst:
       return "GoFirst";
     case RemedyKind::kEvict:
@@ -102,11 +126,14 @@ std::optional<Trial> try_gang(const Plight& plight, const Gang& gang) {
 }
 
 std::vector<Remedy> find_remedies(const Plight& plight, const Survey& survey) {
-  std::vector<Remedy> all = remedies_of_request(plight, survey.measure());
+  std::vector<Remedy> all = remedies_of_request(plight, survey.measure(), survey.hosts());
   append(all, remedies_of_others(plight));
   append(all, remedies_of_quota(plight));
   // Last: the survey ends where nodes come and go.
   append(all, remedies_of_hosts(plight, survey));
+  if (all.empty()) {
+    append(all, remedies_together(plight));
+  }
   std::stable_sort(all.begin(), all.end(), [](const Remedy& a, const Remedy& b) { return a.kind < b.kind; });
   return all;
 }

@@ -37,9 +37,13 @@ struct Trial {
 [[nodiscard]] std::vector<Remedy> find_remedies(const Plight& plight, const Survey& survey);
 
 // By asking for less: fewer pods, coarser levels.
-[[nodiscard]] std::vector<Remedy> remedies_of_request(const Plight& plight, const Measure& measure);
+[[nodiscard]] std::vector<Remedy> remedies_of_request(const Plight& plight, const Measure& measure,
+                                                      const HostCensus& hosts);
+// The gang without any level that it requires.
+[[nodiscard]] Gang without_levels(Gang gang);
 // By the turn or the end of other gangs.
 [[nodiscard]] std::vector<Remedy> remedies_of_others(const Plight& plight);
+[[nodiscard]] std::optional<Remedy> remedy_by_eviction(const Plight& plight);
 // By more or better hosts.
 [[nodiscard]] std::vector<Remedy> remedies_of_hosts(const Plight& plight, const Survey& survey);
 

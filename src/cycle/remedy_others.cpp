@@ -100,7 +100,9 @@ std::string why_forbidden(const Plight& plight, const RunningGang& gang) {
   return plight.submission.queue ? "the queue's rules protect it" : "it may not be evicted";
 }
 
-std::optional<Remedy> evict(const Plight& plight) {
+}  // namespace
+
+std::optional<Remedy> remedy_by_eviction(const Plight& plight) {
   std::vector<std::size_t> positions;
   std::vector<const RunningGang*> candidates;
   const std::vector<RunningGang>& running = plight.cluster.running();
@@ -149,11 +151,9 @@ std::optional<Remedy> evict(const Plight& plight) {
   return remedy;
 }
 
-}  // namespace
-
 std::vector<Remedy> remedies_of_others(const Plight& plight) {
   std::vector<Remedy> found;
-  for (auto&& remedy : {go_first(plight), evict(plight)}) {
+  for (auto&& remedy : {go_first(plight), remedy_by_eviction(plight)}) {
     if (remedy) {
       found.push_back(*remedy);
     }

@@ -37,12 +37,12 @@ void each_pod_set(Group& group, const std::function<void(PodSet&)>& change) {
 }
 
 // The largest number up to `most` for which the gang starts, where it does for 1; and what it gets then.
-template <class Make>
-std::optional<std::pair<int, Trial>> largest(const Plight& plight, int most, Make make) {
-  std::optional<std::pair<int, Trial>> found;
-  int low = 0;
-  for (int high = most + 1; high - low > 1;) {
-    const int middle = low + (high - low) / 2;
+template <class Number, class Make>
+std::optional<std::pair<Number, Trial>> largest(const Plight& plight, Number most, Make make) {
+  std::optional<std::pair<Number, Trial>> found;
+  Number low = 0;
+  for (Number high = most + 1; high - low > 1;) {
+    const Number middle = low + (high - low) / 2;
     auto trial = try_gang(plight, make(middle));
     if (trial && trial->quota) {
       low = middle;
@@ -56,8 +56,8 @@ std::optional<std::pair<int, Trial>> largest(const Plight& plight, int most, Mak
 
 class Request {
  public:
-  Request(const Plight& plight, const Measure& measure)
-      : plight_(plight), gang_(plight.alternative.gang), measure_(measure) {}
+  Request(const Plight& plight, const Measure& measure, const HostCensus& hosts)
+      : plight_(plight), gang_(plight.alternative.gang), measure_(measure), hosts_(hosts) {}
 
   std::vector<Remedy> find() {
     fewer_pods();
@@ -66,6 +66,9 @@ class Request {
       coarser();
       without_slices();
       shared();
+      smaller_pods();
+      any_host();
+      tolerate();
     }
     return std::move(found_);
   }
@@ -240,16 +243,92 @@ class Request {
     }
   }
 
+  // Where hosts are too small for one pod even when empty: the most of the resource with which it starts.
+  void smaller_pods() {
+    const PodSet* measured = measured_set();
+    if (hosts_.too_small.empty() || measured == nullptr) {
+      return;
+    }
+    const ResourceId resource = hosts_.too_small.front().first;
+    const std::int64_t asked = measured->shape.requests.get(resource);
+    // Numbers that people would write.
+    const std::int64_t step = ResourceNames::unit(resource) == Unit::kMilli ? (asked > 1000 ? 500 : 50)
+                              : asked < kFine                               ? 1
+                                                                            : std::int64_t{1} << kFineBits;
+    const auto make = [&](std::int64_t steps) {
+      Gang gang = gang_;
+      each_pod_set(gang.root, [&](PodSet& set) {
+        if (set.shape == measured->shape) {
+          set.shape.requests.set(resource, steps * step);
+        }
+      });
+      return gang;
+    };
+    if (const auto found = largest(plight_, (asked - 1) / step, make)) {
+      Remedy& remedy = add(RemedyKind::kSmallerPods, found->second);
+      remedy.subject = measured->name;
+      remedy.resource = resource;
+      remedy.amount = found->first * step;
+      remedy.asked_amount = asked;
+    }
+  }
+
+  void any_host() {
+    const bool kept_out = std::any_of(hosts_.left_out.begin(), hosts_.left_out.end(), [](const auto& entry) {
+      return entry.first == Ineligible::kSelector || entry.first == Ineligible::kAffinity;
+    });
+    if (!kept_out) {
+      return;
+    }
+    Gang gang = gang_;
+    each_pod_set(gang.root, [](PodSet& set) {
+      set.shape.node_selector.clear();
+      set.shape.affinity.reset();
+    });
+    if (const auto trial = try_gang(plight_, gang)) {
+      add(RemedyKind::kNoSelector, *trial);
+    }
+  }
+
+  void tolerate() {
+    for (const auto& [key, count] : hosts_.taints) {
+      Gang gang = gang_;
+      Toleration toleration;
+      toleration.key = plight_.cluster.inventory().strings().intern(key);
+      toleration.op = TolerationOperator::kExists;
+      each_pod_set(gang.root, [&](PodSet& set) { set.shape.tolerations.push_back(toleration); });
+      if (const auto trial = try_gang(plight_, gang)) {
+        add(RemedyKind::kTolerate, *trial).subject = key;
+        return;
+      }
+    }
+  }
+
+  static constexpr int kFineBits = 28;
+  static constexpr std::int64_t kFine = std::int64_t{1} << 32;  // below, every unit counts
+
   const Plight& plight_;
   const Gang& gang_;
   const Measure& measure_;
+  const HostCensus& hosts_;
   std::vector<Remedy> found_;
 };
 
 }  // namespace
 
-std::vector<Remedy> remedies_of_request(const Plight& plight, const Measure& measure) {
-  return Request(plight, measure).find();
+std::vector<Remedy> remedies_of_request(const Plight& plight, const Measure& measure, const HostCensus& hosts) {
+  return Request(plight, measure, hosts).find();
+}
+
+Gang without_levels(Gang gang) {
+  each_constraint(gang.root, [](Constraint& constraint) {
+    const std::optional<int> level = constraint.exclusive ? constraint.exclusive : constraint.required;
+    constraint.preferred = constraint.preferred ? constraint.preferred : level;
+    constraint.required.reset();
+    constraint.exclusive.reset();
+    constraint.slices.clear();
+  });
+  return gang;
 }
 
 }  // namespace gantree

@@ -101,6 +101,9 @@ enum class RemedyKind : std::uint8_t {
   kPreferred,     // no level required, the same one preferred
   kNoSlices,      // that layer of slices left out
   kShared,        // a domain that it need not have to itself
+  kSmallerPods,   // less of a resource for each
+  kNoSelector,    // neither node selector nor node affinity
+  kTolerate,      // a taint
   kGoFirst,       // before gangs that were placed in this plan
   kEvict,
   kMendHosts,  // made ready and schedulable
@@ -113,7 +116,7 @@ enum class RemedyKind : std::uint8_t {
 // A change after which the gang starts. Which members mean something depends on the kind.
 struct Remedy {
   RemedyKind kind = RemedyKind::kFewerPods;
-  std::string subject = {};  // the pod set or group that it is about; "": the gang
+  std::string subject = {};  // the pod set or taint that it is about; "": the gang
   bool with_quota = false;   // helps only together with the quota that is missing
   int count = 0;             // pods or groups that start, hosts or domains to add
   int asked = 0;             // pods or groups now
@@ -121,12 +124,15 @@ struct Remedy {
   int from = -1;             // levels, of `topology`
   int to = -1;
   TopologyId topology = {};
-  DomainPath domain = {};  // where hosts are added
-  int hosts_each = 0;      // of a domain to add
-  std::string like = {};   // a host as those to add
+  DomainPath domain = {};    // where hosts are added
+  int hosts_each = 0;        // of a domain to add
+  ResourceId resource = {};  // with kSmallerPods
+  std::int64_t amount = 0;   // of it, for one pod
+  std::int64_t asked_amount = 0;
+  bool relaxed = false;   // with kEvict: helps only where no level is required either
+  std::string like = {};  // a host as those to add
   std::vector<std::string> nodes = {};
   std::vector<Victim> victims = {};
-  std::vector<GangKey> others = {};  // before whom it would have to go
   std::vector<QuotaNeed> quota = {};
   std::vector<HostShare> place = {};  // what it would get, where those hosts exist
 };

@@ -255,7 +255,15 @@ class ExplainJson {
         one.add("asked", remedy.asked);
       }
       if (!remedy.subject.empty()) {
-        one.add("podSet", remedy.subject);
+        one.add(remedy.kind == RemedyKind::kTolerate ? "taint" : "podSet", remedy.subject);
+      }
+      if (remedy.kind == RemedyKind::kSmallerPods) {
+        const Unit unit = ResourceNames::unit(remedy.resource);
+        one.add("resource", names_.name(remedy.resource)).add("amount", format_quantity(remedy.amount, unit));
+        one.add("askedAmount", format_quantity(remedy.asked_amount, unit));
+      }
+      if (remedy.relaxed) {
+        one.add("requiringNoLevel", true);
       }
       if (remedy.from >= 0) {
         one.add("from", label(remedy.topology, remedy.from)).add("to", label(remedy.topology, remedy.to));

@@ -72,7 +72,9 @@ class ExplainText {
     const Tone tone = placed ? Tone::kGood : state == GangState::kWaiting ? Tone::kWarning : Tone::kBad;
     TextLine& line = lines_.emplace_back();
     line.add(words_.gang(why_.key), {Tone::kStrong}).add("  ");
-    line.add(printable(fmt::format("{} ({})", why_.key.kind, why_.dialect), options_.unicode), {Tone::kFaint})
+    line.add(printable(why_.dialect.empty() ? why_.key.kind : fmt::format("{} ({})", why_.key.kind, why_.dialect),
+                       options_.unicode),
+             {Tone::kFaint})
         .add("  ");
     line.add(why_.running ? "Running" : to_string(state), {tone});
     if (!placed) {
@@ -319,7 +321,8 @@ class ExplainText {
     }
     title("What would let it start");
     if (why_.remedies.empty()) {
-      paragraph("Nothing that was tried: fewer pods, coarser levels, evicting whatever runs, more hosts.", kDeep);
+      paragraph("Nothing that was tried: fewer or smaller pods, coarser levels, evicting whatever runs, more hosts.",
+                kDeep);
     }
     for (const Remedy& remedy : why_.remedies) {
       paragraph(words_.remedy(remedy), kDeep, "- ");

@@ -233,10 +233,20 @@ std::string ExplainWords::change(const Remedy& remedy) const {
       return fmt::format("without slices of {} in one {}", remedy.asked, name(remedy.from));
     case RemedyKind::kShared:
       return fmt::format("sharing a {} instead of having it alone", name(remedy.from));
+    case RemedyKind::kSmallerPods: {
+      const Unit unit = ResourceNames::unit(remedy.resource);
+      return fmt::format("pods{} of {} {} instead of {}", subject(remedy.subject), format_quantity(remedy.amount, unit),
+                         resource(remedy.resource), format_quantity(remedy.asked_amount, unit));
+    }
+    case RemedyKind::kNoSelector:
+      return "without its node selector and node affinity";
+    case RemedyKind::kTolerate:
+      return fmt::format("tolerating the taint {}", printable(remedy.subject, unicode_));
     case RemedyKind::kGoFirst:
       return fmt::format("its turn before {}", victims(remedy.victims, false));
     case RemedyKind::kEvict:
-      return fmt::format("evicting {}", victims(remedy.victims, true));
+      return fmt::format("{}evicting {}", remedy.relaxed ? "requiring no level, and " : "",
+                         victims(remedy.victims, true));
     case RemedyKind::kMendHosts: {
       std::vector<std::string> names(
           remedy.nodes.begin(),
@@ -265,8 +275,7 @@ std::string ExplainWords::change(const Remedy& remedy) const {
 
 std::string ExplainWords::remedy(const Remedy& remedy) const {
   std::string text = change(remedy);
-  const bool level_changed = remedy.kind == RemedyKind::kCoarserLevel || remedy.kind == RemedyKind::kPreferred ||
-                             remedy.kind == RemedyKind::kNoSlices || remedy.kind == RemedyKind::kShared;
+  const bool level_changed = remedy.kind >= RemedyKind::kCoarserLevel && remedy.kind <= RemedyKind::kTolerate;
   if (level_changed && !remedy.place.empty()) {
     text += fmt::format(" (it would get {})", place(remedy.topology, remedy.place, kPlaceWidth));
   }

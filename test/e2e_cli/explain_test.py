@@ -134,11 +134,34 @@ class TooLargeTest(ExplainTest):
         self.assertEqual(remedies["CoarserLevel"]["to"], BLOCK)
         self.assertNotIn("Evict", remedies)
 
-    def test_where_nothing_helps_it_says_so(self):
+    def test_pods_that_no_host_can_hold_are_told_how_small_they_must_be(self):
         text, answer = self.explain("train", *queues(), *rack("b1", "r1", 2), job("train", 1, 9), code=2)
+        remedy = by_kind(answer)["SmallerPods"]
+        self.assertEqual((remedy["resource"], remedy["amount"]), ("nvidia.com/gpu", "8"))
+        self.assertEqual(list(by_kind(answer)), ["SmallerPods"])
+        self.assertIn("2 hosts too small in nvidia.com/gpu", text)
+
+    def test_selectors_and_taints_that_keep_hosts_out_are_named(self):
+        taint = {"key": "dedicated", "value": "x", "effect": "NoSchedule"}
+        _, answer = self.explain("train", *queues(), *rack("b1", "r1", 2, taints=[taint]), job("train", 2, 8), code=2)
+        self.assertEqual(by_kind(answer)["Tolerate"]["taint"], "dedicated")
+        _, answer = self.explain("train", *queues(), *rack("b1", "r1", 2),
+                                 job("train", 2, 8, pod={"nodeSelector": {"disk": "ssd"}}), code=2)
+        self.assertIn("NoNodeSelector", by_kind(answer))
+
+    def test_where_one_change_is_not_enough_two_are_tried(self):
+        used = [pod(f"old-{i}", f"b1-r1-n{i}", 8) for i in (1, 2)]
+        _, answer = self.explain("train", *queues(), *rack("b1", "r1", 2), *used,
+                                 job("train", 2, 8, topology={"required": HOST}), code=2)
+        self.assertEqual([remedy["kind"] for remedy in answer["remedies"]], ["Evict"])
+        self.assertTrue(answer["remedies"][0]["requiringNoLevel"])
+        self.assertEqual(len(answer["remedies"][0]["gangs"]), 2)
+
+    def test_where_nothing_helps_it_says_so(self):
+        text, answer = self.explain("train", *queues(), *rack("b1", "r1", 2),
+                                    job("train", 1, 9, pod={"nodeSelector": {"disk": "ssd"}}), code=2)
         self.assertEqual(answer["remedies"], [])
         self.assertIn("Nothing that was tried", text)
-        self.assertIn("2 hosts too small in nvidia.com/gpu", text)
 
 
 class QuotaTest(ExplainTest):

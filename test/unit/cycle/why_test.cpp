@@ -287,15 +287,54 @@ TEST_F(WhyTest, OfSeveralTheFirstThatWaitsIsExplained) {
   EXPECT_EQ(why.siblings[1].state, GangState::kWaiting);
 }
 
+TEST_F(WhyTest, PodsThatNoHostCanHoldAreToldHowSmallTheyMustBe) {
+  World world;
+  host(world, "r1", "a");
+  Submission huge = job(world, "train", 2);
+  huge.alternatives[0].gang.root.pod_sets[0].shape.requests.set(world.gpu, 9);
+  const Explanation why = explain(world, {huge});
+  ASSERT_EQ(why.hosts.too_small.size(), 1U);
+  const Remedy* smaller = remedy(why, RemedyKind::kSmallerPods);
+  ASSERT_NE(smaller, nullptr);
+  EXPECT_EQ(smaller->amount, 4) << "two of them have to fit on the host of 8";
+}
+
 TEST_F(WhyTest, WhereNoChangeHelpsThereIsNone) {
   World world;
   host(world, "r1", "a");
   Submission huge = job(world, "train", 1);
-  huge.alternatives[0].gang.root.pod_sets[0].shape.requests.set(world.gpu, 9);
+  PodShape& shape = huge.alternatives[0].gang.root.pod_sets[0].shape;
+  shape.requests.set(world.gpu, 9);
+  shape.affinity.emplace();
   const Explanation why = explain(world, {huge});
   EXPECT_TRUE(why.tried);
   EXPECT_TRUE(why.remedies.empty());
-  ASSERT_EQ(why.hosts.too_small.size(), 1U);
+}
+
+TEST_F(WhyTest, LookingOnChangesNoDecision) {
+  const auto fill = [](World& world) {
+    busy(world);
+    host(world, "r3", "h");
+    host(world, "r3", "off", true);
+    std::vector<Submission> queue;
+    for (int i = 0; i < 6; ++i) {
+      queue.push_back(
+          job(world, "job-" + std::to_string(i), 1 + i % 3, i % 2 == 0 ? std::optional(kRack) : std::nullopt, 10 - i));
+    }
+    return queue;
+  };
+  World planned;
+  const Plan plan = run_cycle(planned.cluster, planned.quota, fill(planned));
+  for (const Decision& asked : plan.decisions) {
+    World world;
+    const Explanation one = explain_gang(world.cluster, world.quota, fill(world), {asked.key});
+    EXPECT_EQ(one.decision.state, asked.state) << asked.key.name;
+    for (std::size_t node = 0; node < planned.cluster.inventory().size(); ++node) {
+      const NodeId id = make_id<NodeTag>(node);
+      EXPECT_EQ(world.cluster.inventory().free(id, world.gpu), planned.cluster.inventory().free(id, planned.gpu))
+          << "after explaining " << asked.key.name;
+    }
+  }
 }
 
 }  // namespace
