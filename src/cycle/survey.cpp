@@ -213,10 +213,14 @@ std::vector<LevelRow> Survey::levels() const {
     LevelRow& row = rows.emplace_back();
     row.level = level;
     row.domains = domains_in(level);
+    // Below the level of which one domain must hold all, parts of the gang may be in different ones.
+    const auto can = [&](Domain domain, Fill fill) {
+      return level > common_ && measure_.level > common_ ? holds(chosen_, domain, fill) : holds_all(domain, fill);
+    };
     for (int d = 0; d < row.domains; ++d) {
       const Domain domain{level, static_cast<std::uint32_t>(d)};
-      row.now += holds_all(domain, Fill::kNow) ? 1 : 0;
-      row.when_empty += holds_all(domain, Fill::kEmpty) ? 1 : 0;
+      row.now += can(domain, Fill::kNow) ? 1 : 0;
+      row.when_empty += can(domain, Fill::kEmpty) ? 1 : 0;
       row.offers_when_empty = std::max(row.offers_when_empty, offers(domain, Fill::kEmpty));
       if (const int most = offers(domain, Fill::kNow); most > row.offers) {
         row.offers = most;

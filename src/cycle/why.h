@@ -43,7 +43,8 @@ struct Measure {
   TopologyId topology = {};
 };
 
-// What the domains of a level could do for the gang, had it to be in one of them.
+// What the domains of a level could do for the gang, had it to be in one of them. Below the level that is required of
+// all its parts together, for the part that is the measure alone.
 struct LevelRow {
   int level = -1;  // -1: anywhere
   int domains = 0;

@@ -100,7 +100,8 @@ std::string ExplainWords::measured() const {
     return resource(*why_.measure.resource);
   }
   const bool several = why_.asked && pod_sets(why_.asked->gang.root).size() > 1;
-  return several ? fmt::format("pods of {}", printable(why_.measure.pod_set, unicode_)) : "pods";
+  const std::string pods = why_.measure.needed == 1 ? "pod" : "pods";
+  return several ? fmt::format("{} of {}", pods, printable(why_.measure.pod_set, unicode_)) : pods;
 }
 
 std::vector<std::string> ExplainWords::constraint(const Constraint& constraint, TopologyId topology) const {

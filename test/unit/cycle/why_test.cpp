@@ -201,6 +201,27 @@ TEST_F(WhyTest, LevelsAreCountedNowAndWhenEmpty) {
   EXPECT_EQ(why.hosts.roomy, 3);
 }
 
+TEST_F(WhyTest, PartsThatMayBeApartAreCountedByTheHardestOne) {
+  World world;
+  for (const char* name : {"a", "b", "c"}) {
+    host(world, "r1", name);
+  }
+  host(world, "r2", "d");
+  Submission two = job(world, "train", 3);
+  std::vector<PodSet>& sets = two.alternatives[0].gang.root.pod_sets;
+  sets.push_back(sets.front());
+  sets.back().name = "other";
+  sets.back().count = sets.back().min_count = 1;
+  two.alternatives[0].demand.emplace_back();
+  two.alternatives[0].flavors.emplace_back();
+  two.pod_sets.emplace_back("other", 1);
+  const Explanation why = explain(world, {two});
+  EXPECT_EQ(why.decision.state, GangState::kPlaced);
+  EXPECT_EQ(why.measure.pod_set, "main");
+  ASSERT_EQ(why.levels.size(), 3U);
+  EXPECT_EQ(why.levels[1].now, 1) << "one rack has room for the three that must be together";
+}
+
 TEST_F(WhyTest, GangsThatWentBeforeAreNamedWhereTheirTurnIsInTheWay) {
   World world;
   host(world, "r0", "0");
