@@ -147,6 +147,7 @@ Scene make_scene(Cluster& cluster, TopologyId topology, ResourceId resource, std
   scene.topology = &cluster.engine().topology(topology);
   scene.tree = &cluster.engine().tree(topology);
   scene.resource = resource;
+  scene.name = scene.topology->name;
   scene.resource_name = inventory.resources().name(resource);
   const std::set<StringId> common = common_taints(inventory, *scene.tree);
   const Range hosts = scene.tree->hosts(kWholeTree);
@@ -172,6 +173,21 @@ Scene make_scene(Cluster& cluster, TopologyId topology, ResourceId resource, std
   return scene;
 }
 
+namespace {
+
+bool same_domains(const DomainTree& a, const DomainTree& b) {
+  bool same = a.levels() == b.levels();
+  for (int level = 0; same && level < a.levels(); ++level) {
+    same = a.size(level) == b.size(level);
+    for (std::uint32_t d = 0; same && d < a.size(level); ++d) {
+      same = a.name({level, d}) == b.name({level, d}) && (level == 0 || a.parent(level, d) == b.parent(level, d));
+    }
+  }
+  return same;
+}
+
+}  // namespace
+
 std::vector<Scene> make_scenes(Cluster& cluster, std::span<const Decision> decisions) {
   std::set<TopologyId> topologies;
   for (const Decision& decision : decisions) {
@@ -186,8 +202,17 @@ std::vector<Scene> make_scenes(Cluster& cluster, std::span<const Decision> decis
   }
   const ResourceId resource = main_resource(cluster.inventory(), decisions);
   std::vector<Scene> scenes;
-  for (const TopologyId topology : topologies) {
-    scenes.push_back(make_scene(cluster, topology, resource, decisions));
+  for (const TopologyId id : topologies) {
+    // Families define the same network under names of their own: it is drawn once.
+    const Topology& topology = cluster.engine().topology(id);
+    const auto same = std::find_if(scenes.begin(), scenes.end(), [&](const Scene& scene) {
+      return scene.topology->levels == topology.levels && same_domains(*scene.tree, cluster.engine().tree(id));
+    });
+    if (same == scenes.end()) {
+      scenes.push_back(make_scene(cluster, id, resource, decisions));
+    } else {
+      same->name += ", " + topology.name;
+    }
   }
   return scenes;
 }

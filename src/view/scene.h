@@ -54,6 +54,7 @@ struct HostView {
 
 struct Scene {
   const Topology* topology = nullptr;
+  std::string name;                  // of the topology, and of all others with the same levels
   const DomainTree* tree = nullptr;  // borrowed from the engine
   ResourceId resource;
   std::string resource_name;

@@ -176,7 +176,7 @@ double draw_totals(SvgCanvas& canvas, const Scene& scene, const Totals& totals, 
     levels += levels.empty() ? "" : " › ";
     levels += word;
   }
-  const std::string name = printable(scene.topology->name, true);
+  const std::string name = printable(scene.name, true);
   double y = box.y + 14;
   canvas.text(box.x, y, fitted(fmt::format("Topology {} ({})", name, levels), box.width, 12), "sub");
   y += 17;
