@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 #include "cycle/remedy.h"
 #include "engine/preempt.h"
@@ -25,8 +26,8 @@ class Without {
     }
   }
   ~Without() {
-    for (auto gang = gone_.rbegin(); gang != gone_.rend(); ++gang) {
-      plight_.cluster.engine().restore(**gang);
+    for (const RunningGang* gang : std::ranges::reverse_view(gone_)) {
+      plight_.cluster.engine().restore(*gang);
     }
   }
   Without(const Without&) = delete;
@@ -84,8 +85,8 @@ std::optional<Remedy> go_first(const Plight& plight) {
     }
   }
   Remedy remedy{.kind = RemedyKind::kGoFirst};
-  for (auto gang = gone.rbegin(); gang != gone.rend(); ++gang) {
-    remedy.victims.push_back({.key = (*gang)->key, .priority = (*gang)->priority, .pods = (*gang)->pods()});
+  for (const RunningGang* gang : std::ranges::reverse_view(gone)) {
+    remedy.victims.push_back({.key = gang->key, .priority = gang->priority, .pods = gang->pods()});
   }
   return remedy;
 }

@@ -143,9 +143,13 @@ class ExplainText {
 
   void asks() {
     title("Asks for");
-    for (const AskLine& line :
-         ask_lines(why_.asked->gang, words_, cluster_.inventory().resources(), options_.unicode)) {
+    const std::vector<AskLine> asked =
+        ask_lines(why_.asked->gang, words_, cluster_.inventory().resources(), options_.unicode);
+    for (const AskLine& line : asked) {
       paragraph(line.text, kDeep + line.depth * 2);
+    }
+    if (asked.empty()) {
+      paragraph("no pods", kDeep);
     }
   }
 
@@ -191,6 +195,9 @@ class ExplainText {
   }
 
   void landed() {
+    if (pod_sets(why_.asked->gang.root).empty()) {
+      return;
+    }
     title("Where it goes");
     const Decision& decision = why_.decision;
     const int width = options_.width - 24;
