@@ -87,7 +87,7 @@ ClearingSearch clearing_for(Cluster& cluster, Quota& quota, const Submission& su
   for (const std::size_t i : answer.victims) {
     found.victims.push_back(candidates[i]);
   }
-  found.cost = std::move(answer.cost);
+  found.cost = answer.cost;
   found.gang = std::move(least.gang);
   found.outcome = std::move(answer.outcome);
   found.considered =

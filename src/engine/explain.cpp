@@ -35,24 +35,6 @@ std::string joined(const std::vector<std::string>& values, const char* separator
   return out;
 }
 
-const char* word(Ineligible reason) {
-  switch (reason) {
-    case Ineligible::kNotReady:
-      return "not ready";
-    case Ineligible::kCordoned:
-      return "cordoned";
-    case Ineligible::kTainted:
-      return "tainted";
-    case Ineligible::kSelector:
-      return "not matching the node selector";
-    case Ineligible::kAffinity:
-      return "not matching the node affinity";
-    case Ineligible::kNo:
-      break;
-  }
-  return "";
-}
-
 // The resource of which the host has least for one more pod; nullopt where one fits.
 std::optional<ResourceId> scarcest(const SearchContext& context, const SlotCounts& counts, NodeId node) {
   std::optional<std::pair<double, ResourceId>> worst;
@@ -90,7 +72,7 @@ std::string lacks(const SearchContext& context, const SlotCounts& counts, Domain
     }
   };
   for (std::size_t reason = 0; reason < ineligible.size(); ++reason) {
-    add(ineligible[reason], word(static_cast<Ineligible>(reason)));
+    add(ineligible[reason], to_string(static_cast<Ineligible>(reason)));
   }
   for (std::size_t r = 0; r < short_of.size(); ++r) {
     add(short_of[r], fmt::format("short of {}", context.inventory.resources().name(make_id<ResourceTag>(r))));

@@ -43,6 +43,24 @@ bool holds(const SelectorRequirement& requirement, const StringId* value, const 
 
 }  // namespace
 
+const char* to_string(Ineligible reason) {
+  switch (reason) {
+    case Ineligible::kNotReady:
+      return "not ready";
+    case Ineligible::kCordoned:
+      return "cordoned";
+    case Ineligible::kTainted:
+      return "tainted";
+    case Ineligible::kSelector:
+      return "not matching the node selector";
+    case Ineligible::kAffinity:
+      return "not matching the node affinity";
+    case Ineligible::kNo:
+      break;
+  }
+  return "";
+}
+
 bool tolerates(const std::vector<Toleration>& tolerations, const Taint& taint) {
   return std::any_of(tolerations.begin(), tolerations.end(), [&](const Toleration& toleration) {
     if (toleration.effect && *toleration.effect != taint.effect) {

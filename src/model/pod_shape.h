@@ -66,6 +66,9 @@ enum class Ineligible : std::uint8_t {
   kAffinity,
 };
 
+// "not ready", "tainted", ...: of a host that is left out for it. "" for kNo.
+[[nodiscard]] const char* to_string(Ineligible reason);
+
 [[nodiscard]] bool tolerates(const std::vector<Toleration>& tolerations, const Taint& taint);
 [[nodiscard]] bool matches(const SelectorTerm& term, const Node& node, const Interner& strings);
 [[nodiscard]] Ineligible eligibility(const PodShape& shape, const Node& node, const Interner& strings);

@@ -14,24 +14,6 @@ namespace {
 constexpr std::size_t kMostNamed = 4;  // gangs or hosts in one sentence
 constexpr int kPlaceWidth = 60;
 
-const char* word(Ineligible reason) {
-  switch (reason) {
-    case Ineligible::kNotReady:
-      return "not ready";
-    case Ineligible::kCordoned:
-      return "cordoned";
-    case Ineligible::kTainted:
-      return "tainted";
-    case Ineligible::kSelector:
-      return "outside the node selector";
-    case Ineligible::kAffinity:
-      return "outside the node affinity";
-    case Ineligible::kNo:
-      break;
-  }
-  return "";
-}
-
 std::string and_more(std::size_t count, std::string_view noun) {
   return fmt::format(" and {}", counted(static_cast<std::int64_t>(count), fmt::format("more {}", noun)));
 }
@@ -131,7 +113,7 @@ std::vector<std::string> ExplainWords::constraint(const Constraint& constraint, 
 std::string ExplainWords::census(const HostCensus& hosts) const {
   std::vector<std::pair<int, std::string>> parts;
   for (const auto& [reason, count] : hosts.left_out) {
-    std::string text = word(reason);
+    std::string text = to_string(reason);
     if (reason == Ineligible::kTainted && !hosts.taints.empty()) {
       text += fmt::format(" ({})", printable(hosts.taints.front().first, unicode_));
     }

@@ -307,7 +307,7 @@ Result<> Submitter::rank(Submission& submission, const std::vector<Part>& parts)
 }
 
 void Submitter::submit_alone(const Workload& workload, const Roster& roster) {
-  Part part{.rules = nullptr, .roster = &roster, .name = "main", .need = 0};
+  const Part part{.rules = nullptr, .roster = &roster, .name = "main", .need = 0};
   Submission submission;
   submission.key = workload.key;
   submission.dialect = kFamily;

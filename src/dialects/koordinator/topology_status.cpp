@@ -185,7 +185,7 @@ Result<json::Out> cluster_network_topology(const std::vector<json::Document>& do
   if (!found) {
     return tl::unexpected(found.error());
   }
-  Engine& engine = cluster.engine();
+  const Engine& engine = cluster.engine();
   if (!*found && engine.topologies() > 0) {
     *found = translated(engine.topology(make_id<TopologyTag>(0)));
   }

@@ -36,7 +36,7 @@ class PolicyReader {
   // The field, or the annotation that says the same.
   std::string either(json::Value parent, std::string_view member, const Workload& workload,
                      std::string_view annotation) {
-    const std::string field = key(parent, member);
+    std::string field = key(parent, member);
     const json::Value older = text_at(workload.annotations, annotation);
     if (!older) {
       return field;
