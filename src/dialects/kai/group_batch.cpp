@@ -81,6 +81,11 @@ void group_job_set(Grouping& grouping) {
       }
       continue;
     }
+    if (pods.replicas > kMaxParts) {
+      grouping.objection.raise(pods.at, fmt::format("replicas of \"{}\" is {}; at most {} are planned", pods.role,
+                                                    pods.replicas, kMaxParts));
+      return;
+    }
     for (int replica = 0; replica < pods.replicas; ++replica) {
       DraftSet& set =
           parent.sets.emplace_back(grouping.set(pods, fmt::format("{}-{}", pods.role, replica), pods.each, min));

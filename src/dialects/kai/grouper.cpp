@@ -87,6 +87,15 @@ std::vector<const PodRecord*> of_part(const Workload& workload, std::span<const 
   return pods;
 }
 
+Draft too_many_parts(const Workload& workload, int parts) {
+  Grouping grouping(workload);
+  grouping.draft = draft_for(workload);
+  const json::Value spec = workload.object.value["spec"];
+  grouping.objection.raise(spec["replicas"],
+                           fmt::format("spec.replicas asks for {} gangs; at most {} are planned", parts, kMaxParts));
+  return finish(std::move(grouping));
+}
+
 }  // namespace
 
 DraftSet Grouping::set(const PodTemplate& pods, std::string_view name, int count, int min) {
@@ -202,6 +211,10 @@ std::vector<Draft> group_workload(const Workload& workload, std::span<const PodR
                                   Inventory& inventory) {
   std::vector<Draft> drafts;
   const int parts = parts_of(workload, bound.size());
+  if (parts > kMaxParts) {
+    drafts.push_back(too_many_parts(workload, parts));
+    return drafts;
+  }
   const bool divided = workload.key.kind == "Deployment" || workload.key.kind == "LeaderWorkerSet";
   for (int part = 0; part < parts; ++part) {
     const std::vector<const PodRecord*> here = of_part(workload, bound, part);

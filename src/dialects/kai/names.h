@@ -57,6 +57,11 @@ inline constexpr std::string_view kPriorityClass = "priorityClassName";
 inline constexpr std::string_view kRayPriorityClass = "ray.io/priority-class-name";
 inline constexpr std::string_view kPreemptibility = "kai.scheduler/preemptibility";
 
+// More gangs than this are not made of one workload: no cluster starts so many.
+inline constexpr int kMaxParts = 100'000;
+// Queues below each other, and subgroups below each other.
+inline constexpr int kMaxDepth = 64;
+
 inline constexpr std::string_view kDefaultQueue = "default-queue";
 inline constexpr std::string_view kPreemptible = "preemptible";
 inline constexpr std::string_view kNonPreemptible = "non-preemptible";
