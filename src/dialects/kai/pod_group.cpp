@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "dialects/core/metadata.h"
 #include "dialects/kai/names.h"
@@ -59,7 +60,7 @@ class PodGroupReader {
     if (group_.min_member && group_.min_groups) {
       objection_.raise(group_.object.value["spec"]["minSubGroup"], "minMember and minSubGroup exclude each other");
     }
-    if (!connect() || goes_in_circles()) {
+    if (!connect() || too_deep()) {
       group_.children.clear();
       return;
     }
@@ -122,39 +123,55 @@ class PodGroupReader {
 
   // Children to parents. False where names do not tell.
   bool connect() {
+    std::map<std::string_view, std::size_t> by_name;
     for (std::size_t i = 0; i < group_.subgroups.size(); ++i) {
-      SubGroup& subgroup = group_.subgroups[i];
-      if (*group_.subgroup(subgroup.name) != i) {
+      const SubGroup& subgroup = group_.subgroups[i];
+      if (!by_name.emplace(subgroup.name, i).second) {
         objection_.raise(subgroup.at, fmt::format("subGroups has the name \"{}\" twice", subgroup.name));
         return false;
       }
+    }
+    for (std::size_t i = 0; i < group_.subgroups.size(); ++i) {
+      SubGroup& subgroup = group_.subgroups[i];
       const json::Value parent = text_at(subgroup.at, "parent");
       if (!parent) {
         group_.children.push_back(i);
         continue;
       }
-      subgroup.parent = group_.subgroup(parent.text());
-      if (!subgroup.parent) {
+      const auto found = by_name.find(parent.text());
+      if (found == by_name.end()) {
         objection_.raise(parent, fmt::format("parent of subgroup \"{}\": there is no subgroup \"{}\"", subgroup.name,
                                              parent.text()));
         return false;
       }
-      group_.subgroups[*subgroup.parent].children.push_back(i);
+      subgroup.parent = found->second;
+      group_.subgroups[found->second].children.push_back(i);
     }
     return true;
   }
 
-  bool goes_in_circles() {
+  // Whether subgroups are below each other without end, or beyond what is allowed.
+  bool too_deep() {
     for (const SubGroup& subgroup : group_.subgroups) {
       const SubGroup* at = &subgroup;
-      for (std::size_t step = 0; at->parent; ++step) {
-        if (step > group_.subgroups.size()) {
-          objection_.raise(subgroup.at["parent"],
-                           fmt::format("parent: subgroup \"{}\" is above itself", subgroup.name));
-          return true;
-        }
+      for (int above = 1; at->parent && above < kMaxDepth; ++above) {
         at = &group_.subgroups[*at->parent];
       }
+      if (!at->parent) {
+        continue;
+      }
+      // So many steps on, whoever is still below another is in a circle.
+      for (std::size_t step = 0; at->parent && step < group_.subgroups.size(); ++step) {
+        at = &group_.subgroups[*at->parent];
+      }
+      if (at->parent) {
+        objection_.raise(at->at["parent"], fmt::format("parent: subgroup \"{}\" is above itself", at->name));
+      } else {
+        objection_.raise(
+            subgroup.at["parent"],
+            fmt::format("parent: subgroup \"{}\" makes the tree deeper than {} subgroups", subgroup.name, kMaxDepth));
+      }
+      return true;
     }
     return false;
   }

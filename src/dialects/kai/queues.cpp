@@ -108,27 +108,45 @@ Result<> QueueTree::connect(Quota& quota) {
     parent->second.leaf = false;
   }
   for (const auto& [name, queue] : queues_) {
-    if (auto opened = open(name, quota, 0); !opened) {
-      return opened;
+    if (auto checked = check_depth(name); !checked) {
+      return checked;
     }
+  }
+  for (const auto& [name, queue] : queues_) {
+    open(name, quota);
   }
   return {};
 }
 
+Result<> QueueTree::check_depth(const std::string& name) const {
+  auto at = queues_.find(name);
+  for (int above = 0; above < kMaxDepth; ++above) {
+    if (at->second.parent.empty()) {
+      return {};
+    }
+    at = queues_.find(at->second.parent);
+  }
+  // So many steps on, whoever is still below another is in a circle.
+  for (std::size_t step = 0; step < queues_.size() && !at->second.parent.empty(); ++step) {
+    at = queues_.find(at->second.parent);
+  }
+  const Queue& deep = queues_.find(name)->second;
+  if (at->second.parent.empty()) {
+    return invalid(fmt::format("{}: Queue \"{}\": parentQueue: the tree is deeper than {} queues",
+                               json::to_string(deep.place), name, kMaxDepth));
+  }
+  return invalid(
+      fmt::format("{}: Queue \"{}\": parentQueue: it is above itself", json::to_string(at->second.place), at->first));
+}
+
 // Parents first.
-Result<> QueueTree::open(const std::string& name, Quota& quota, std::size_t depth) {
+void QueueTree::open(const std::string& name, Quota& quota) {
   Queue& queue = queues_.find(name)->second;
   if (queue.cells[0]) {
-    return {};
-  }
-  if (depth > queues_.size()) {
-    return invalid(
-        fmt::format("{}: Queue \"{}\": parentQueue: it is above itself", json::to_string(queue.place), name));
+    return;
   }
   if (!queue.parent.empty()) {
-    if (auto opened = open(queue.parent, quota, depth + 1); !opened) {
-      return opened;
-    }
+    open(queue.parent, quota);
   }
   if (queue.leaf) {
     queue.id = quota.add_queue(queue.rules);
@@ -152,7 +170,6 @@ Result<> QueueTree::open(const std::string& name, Quota& quota, std::size_t dept
                                    .owner = queue.id,
                                    .whole = true});
   }
-  return {};
 }
 
 Result<const Queue*> QueueTree::find(const Draft& draft, Remarks& remarks) const {

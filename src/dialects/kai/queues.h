@@ -37,7 +37,7 @@ class QueueTree {
  public:
   // Fails where it is malformed.
   [[nodiscard]] Result<> read(const NamedObject& named, Remarks& remarks);
-  // Fails where a parent is missing, or the tree goes round in circles.
+  // Fails where a parent is missing, the tree goes round in circles, or it is deeper than kMaxDepth.
   [[nodiscard]] Result<> connect(Quota& quota);
 
   // The queue of a draft; nullptr where there is none to count: the input has no queues, or none is named and there
@@ -47,7 +47,8 @@ class QueueTree {
   [[nodiscard]] const Queue* find_running(std::string_view name) const;
 
  private:
-  [[nodiscard]] Result<> open(const std::string& name, Quota& quota, std::size_t depth);
+  [[nodiscard]] Result<> check_depth(const std::string& name) const;
+  void open(const std::string& name, Quota& quota);
 
   std::map<std::string, Queue, std::less<>> queues_;
   std::array<std::optional<QuotaId>, kResources> roots_ = {};

@@ -151,5 +151,21 @@ TEST(KaiRunning, GangsOfHighPriorityAreNotEvicted) {
   EXPECT_FALSE(evictable(", kai.scheduler/preemptibility: non-preemptible"));
 }
 
+TEST(KaiPodGroup, IsRejectedWhereItsTreeIsTooDeep) {
+  const auto rejection = [](int length) {
+    std::string subgroups = "{name: s0}";
+    for (int i = 1; i < length; ++i) {
+      subgroups += ", {name: s" + std::to_string(i) + ", parent: s" + std::to_string(i - 1) +
+                   (i + 1 < length ? "}" : ", minMember: 1}");
+    }
+    return World(pod_group("g", "{subGroups: [" + subgroups + "]}") +
+                 member("p", "g", "s" + std::to_string(length - 1)))
+        .rejection("g");
+  };
+  EXPECT_EQ(rejection(64), "");
+  EXPECT_EQ(rejection(65), "test.yaml:5: parent: subgroup \"s64\" makes the tree deeper than 64 subgroups");
+  EXPECT_NE(rejection(20'000), "");
+}
+
 }  // namespace
 }  // namespace gantree

@@ -48,6 +48,19 @@ TEST(KaiQueue, EndsThePlanWhereTheTreeIsNone) {
             std::string::npos);
 }
 
+TEST(KaiQueue, EndsThePlanWhereTheTreeIsTooDeep) {
+  const auto chain = [](int length) {
+    std::string queues = queue("q0", "", "");
+    for (int i = 1; i < length; ++i) {
+      queues += queue("q" + std::to_string(i), "q" + std::to_string(i - 1), "");
+    }
+    return queues;
+  };
+  EXPECT_EQ(World(chain(64)).error(), "");
+  EXPECT_EQ(World(chain(65)).error(), "test.yaml:325: Queue \"q64\": parentQueue: the tree is deeper than 64 queues");
+  EXPECT_NE(World(chain(30'000)).error().find("the tree is deeper than 64 queues"), std::string::npos);
+}
+
 TEST(KaiQueue, TakesGangsOnlyWhereItHoldsNoOtherQueues) {
   const std::string queues = queue("top", "", "gpu: {quota: 8}") + queue("q", "top", "gpu: {quota: 4}");
   const auto in = [&](const std::string& name) {
