@@ -61,8 +61,11 @@ Allowance read_allowance(json::Reader& read, json::Value resource, std::size_t k
 
 Result<> QueueTree::read(const NamedObject& named, Remarks& remarks) {
   json::Reader read(named.object.file, named.object.value, fmt::format("Queue \"{}\"", named.name));
-  const json::Value spec = read.require_object(named.object.value, "spec");
-  const json::Value resources = read.require_object(spec, "resources");
+  const json::Value spec = read.object(named.object.value, "spec");
+  const json::Value resources = read.object(spec, "resources");
+  if (!resources) {
+    remarks.add("spec.resources is not given: nothing is limited", "Queue");
+  }
   Queue queue;
   queue.parent = read.text(spec, "parentQueue").value_or("");
   queue.place = {named.object.file, queue.parent.empty() ? named.object.value.line() : spec["parentQueue"].line()};

@@ -44,7 +44,17 @@ TEST(KaiQueue, WithoutALimitStaysWithinItsQuota) {
 TEST(KaiQueue, EndsThePlanWhereTheTreeIsNone) {
   EXPECT_NE(World(queue("q", "none", "")).error().find("there is no Queue \"none\""), std::string::npos);
   EXPECT_NE(World(queue("a", "b", "") + queue("b", "a", "")).error().find("it is above itself"), std::string::npos);
-  EXPECT_NE(World(object("scheduling.run.ai/v2", "Queue", "q", "", "{}")).error().find("spec.resources"),
+}
+
+TEST(KaiQueue, WithoutResourcesLimitsNothingAndSaysSo) {
+  for (const char* spec : {"{}", "null", "{resources: null}", "{resources: {}}", "{resources: {gpu: null}}"}) {
+    const World world(object("scheduling.run.ai/v2", "Queue", "q", "", spec));
+    ASSERT_EQ(world.error(), "") << spec;
+    EXPECT_EQ(cell(world, "q", "gpu").nominal, kUnlimited) << spec;
+  }
+  const World world(object("scheduling.run.ai/v2", "Queue", "q", "", "{}"));
+  EXPECT_NE(world.reading->notes.at(0).find("spec.resources is not given: nothing is limited"), std::string::npos);
+  EXPECT_NE(World(object("scheduling.run.ai/v2", "Queue", "q", "", "{resources: 3}")).error().find("resources"),
             std::string::npos);
 }
 
