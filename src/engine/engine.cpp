@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -16,6 +18,8 @@
 namespace gantree {
 
 namespace {
+
+constexpr std::size_t kMostOccupied = 64;
 
 void collect_exclusive(const Group& group, TopologyId topology, const std::string& kind,
                        const std::vector<std::vector<HostShare>>& hosts, std::size_t& next,
@@ -83,6 +87,13 @@ std::vector<Range> held_domains(const DomainTree& tree, TopologyId topology, con
 }
 
 struct Engine::Parts {
+  // The domains of a level that one kind of gang holds, as of a state of the holds and of the tree.
+  struct Occupied {
+    std::uint64_t holds = 0;
+    std::uint64_t structure = 0;
+    std::vector<bool> taken;
+  };
+
   explicit Parts(Inventory& the_inventory) : inventory(the_inventory), cache(the_inventory) {}
 
   const DomainTree& tree(TopologyId id) {
@@ -94,19 +105,30 @@ struct Engine::Parts {
     return *tree;
   }
 
+  // A search asks for it over and over, while holds change only between searches.
   const std::vector<bool>* occupied(const std::string& kind, TopologyId id, int level) {
-    std::vector<bool>& taken = occupied_scratch[{id, level}];
     const DomainTree& domains = tree(id);
-    taken.assign(domains.size(level), false);
-    for (const auto& [exclusive, groups] : exclusives) {
-      if (exclusive.kind != kind) {
-        continue;
-      }
-      for (const Range& range : held_domains(domains, id, exclusive, level)) {
-        std::fill(taken.begin() + range.begin, taken.begin() + range.end, true);
+    Occupied& known = occupied_domains[{kind, id, level}];
+    if (known.holds != holds_version || known.structure != domains.structure()) {
+      known = {.holds = holds_version, .structure = domains.structure(), .taken = {}};
+      known.taken.assign(domains.size(level), false);
+      for (const auto& [exclusive, groups] : exclusives) {
+        if (exclusive.kind == kind) {
+          for (const Range& range : held_domains(domains, id, exclusive, level)) {
+            std::fill(known.taken.begin() + range.begin, known.taken.begin() + range.end, true);
+          }
+        }
       }
     }
-    return &taken;
+    return &known.taken;
+  }
+
+  // Between searches only: what they were given is gone.
+  void trim() {
+    cache.trim();
+    if (occupied_domains.size() > kMostOccupied) {
+      occupied_domains.clear();
+    }
   }
 
   SearchContext context(const Gang& gang) {
@@ -127,6 +149,7 @@ struct Engine::Parts {
   }
 
   void note_hold(const ExclusiveHold& exclusive, int by) {
+    ++holds_version;
     if ((exclusives[exclusive] += by) == 0) {
       exclusives.erase(exclusive);
     }
@@ -137,7 +160,8 @@ struct Engine::Parts {
   std::vector<Topology> topologies;
   std::vector<std::unique_ptr<DomainTree>> trees;
   std::map<ExclusiveHold, int> exclusives;
-  std::map<std::pair<TopologyId, int>, std::vector<bool>> occupied_scratch;
+  std::uint64_t holds_version = 1;
+  std::map<std::tuple<std::string, TopologyId, int>, Occupied> occupied_domains;
 };
 
 Engine::Engine(Inventory& inventory) : parts_(std::make_unique<Parts>(inventory)) {}
@@ -180,12 +204,12 @@ const std::map<ExclusiveHold, int>& Engine::holds() const {
 }
 
 const SlotCounts& Engine::slots(TopologyId id, const PodShape& shape) {
-  parts_->cache.trim();
+  parts_->trim();
   return parts_->cache.get(id, parts_->tree(id), shape, {}, Fill::kNow);
 }
 
 Outcome Engine::place(const Gang& gang) {
-  parts_->cache.trim();
+  parts_->trim();
   const SearchContext context = parts_->context(gang);
   Outcome outcome;
   if (asks_for_nothing(gang)) {

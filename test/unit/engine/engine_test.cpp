@@ -151,6 +151,32 @@ TEST(Engine, GivesAnExclusiveGangADomainOfItsOwn) {
   EXPECT_EQ(c.where(gang), "n1:2");
 }
 
+TEST(Engine, SeesEveryChangeOfWhatOthersHaveToThemselves) {
+  SmallCluster c(kBlockRackHost);
+  const NodeId first = c.host("b1/r1/n1", 8);
+  const NodeId second = c.host("b1/r2/n2", 7);
+  Constraint alone = required(1);
+  alone.exclusive = 1;
+  Gang gang = c.gang({c.set("main", 2, 1, alone)});
+  EXPECT_EQ(c.where(gang), "n2:2");
+  RunningGang holder;
+  holder.exclusives = {{"", c.topology(), 1, {second}}};
+  c.engine().hold(holder);
+  EXPECT_EQ(c.where(gang), "n1:2");
+  gang.exclusive_kind = "other";
+  EXPECT_EQ(c.where(gang), "n2:2") << "of another kind";
+  gang.exclusive_kind = "";
+  c.engine().evict(holder);
+  EXPECT_EQ(c.where(gang), "n2:2");
+  holder.exclusives = {{"", c.topology(), 1, {first}}};
+  c.engine().restore(holder);
+  c.host("b1/r0/n0", 2);
+  EXPECT_EQ(c.where(gang), "n0:2") << "the racks have other numbers now";
+  c.inventory().remove(second);
+  c.host("b1/r1/n0", 2);
+  EXPECT_FALSE(c.place(gang).placement) << "all that is left is in the rack that is held";
+}
+
 TEST(Engine, SpreadsEvenly) {
   SmallCluster c(kBlockRackHost);
   c.host("b1/r1/n1", 8);
