@@ -129,15 +129,16 @@ Shortage Quota::shortage(QuotaId id, const Obstacle& obstacle, Borrowing borrowi
   } else if (at.cell.parent && *at.cell.borrowing_limit > 0) {
     borrowed = fmt::format(" ({} and {} to borrow)", amount(at.total), amount(*at.cell.borrowing_limit));
   }
+  const std::string in_flavor = at.cell.flavor.empty() ? "" : fmt::format(" in flavor \"{}\"", at.cell.flavor);
   if (!ever) {
-    return {.message = fmt::format("{} gives {} {} in flavor \"{}\"{}{}: {} are needed", at.cell.queue, amount(most),
-                                   at.cell.resource, at.cell.flavor, borrowed, whose, amount(obstacle.needed)),
+    return {.message = fmt::format("{} gives {} {}{}{}{}: {} are needed", at.cell.queue, amount(most), at.cell.resource,
+                                   in_flavor, borrowed, whose, amount(obstacle.needed)),
             .ever = false};
   }
   const std::int64_t left = std::max<std::int64_t>(0, most - at.cell.used);
-  return {.message = fmt::format("{} has {} of {} {} left in flavor \"{}\"{}{}: {} more are needed", at.cell.queue,
-                                 amount(left), amount(most), at.cell.resource, at.cell.flavor, borrowed, whose,
-                                 amount(obstacle.needed - left)),
+  return {.message =
+              fmt::format("{} has {} of {} {} left{}{}{}: {} more are needed", at.cell.queue, amount(left),
+                          amount(most), at.cell.resource, in_flavor, borrowed, whose, amount(obstacle.needed - left)),
           .ever = true};
 }
 

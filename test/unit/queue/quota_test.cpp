@@ -38,6 +38,18 @@ TEST(Quota, SaysWhereTheQuotaItselfIsTooSmall) {
   EXPECT_FALSE(shortage->ever);
 }
 
+TEST(Quota, NamesNoFlavorWhereThereAreNone) {
+  Quota quota;
+  QuotaCell plain = gpus(64);
+  plain.flavor = "";
+  const QuotaId cell = quota.add(plain);
+  EXPECT_EQ(quota.lacking({{{cell, 8}}}, {16})->message,
+            "ClusterQueue \"team-a\" gives 64 nvidia.com/gpu: 128 are needed");
+  quota.take({{{cell, 1}}}, {52});
+  EXPECT_EQ(quota.lacking({{{cell, 8}}}, {4})->message,
+            "ClusterQueue \"team-a\" has 12 of 64 nvidia.com/gpu left: 20 more are needed");
+}
+
 TEST(Quota, SumsOverThePodSetsOfAGang) {
   Quota quota;
   const QuotaId cell = quota.add(gpus(10));
