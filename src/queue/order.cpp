@@ -1,8 +1,10 @@
 #include "queue/order.h"
 
 #include <algorithm>
+#include <compare>
 #include <limits>
 #include <numeric>
+#include <string_view>
 
 namespace gantree {
 
@@ -14,9 +16,11 @@ std::vector<std::size_t> ranks_of(std::span<const Submission> submissions) {
   std::iota(positions.begin(), positions.end(), std::size_t{0});
   const auto age = [&](std::size_t i) {
     const std::int64_t created = submissions[i].created_seconds;
-    return std::tuple(created == 0 ? std::numeric_limits<std::int64_t>::max() : created, std::tie(submissions[i].key));
+    return created == 0 ? std::numeric_limits<std::int64_t>::max() : created;
   };
-  std::stable_sort(positions.begin(), positions.end(), [&](std::size_t a, std::size_t b) { return age(a) < age(b); });
+  std::stable_sort(positions.begin(), positions.end(), [&](std::size_t a, std::size_t b) {
+    return age(a) != age(b) ? age(a) < age(b) : named_before(submissions[a].key, submissions[b].key);
+  });
   std::vector<std::size_t> ranks(submissions.size());
   for (std::size_t i = 0; i < positions.size(); ++i) {
     ranks[positions[i]] = i;
@@ -24,7 +28,47 @@ std::vector<std::size_t> ranks_of(std::span<const Submission> submissions) {
   return ranks;
 }
 
+// A run of digits at the front, without leading zeros; the text goes on behind it.
+std::string_view take_number(std::string_view& text) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::string_view number = text.substr(0, end);
+  text.remove_prefix(end);
+  number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+  return number;
+}
+
+// Texts that differ in leading zeros only are told apart as they are written.
+std::strong_ordering natural_order(std::string_view a, std::string_view b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const std::string_view whole_a = a;
+  const std::string_view whole_b = b;
+  while (!a.empty() && !b.empty()) {
+    if (digit(a[0]) && digit(b[0])) {
+      const std::string_view x = take_number(a);
+      const std::string_view y = take_number(b);
+      if (x != y) {
+        return x.size() != y.size() ? x.size() <=> y.size() : x <=> y;
+      }
+    } else if (a[0] != b[0]) {
+      return static_cast<unsigned char>(a[0]) <=> static_cast<unsigned char>(b[0]);
+    } else {
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return a.empty() != b.empty() ? b.empty() <=> a.empty() : whole_a <=> whole_b;
+}
+
 }  // namespace
+
+bool named_before(const GangKey& a, const GangKey& b) {
+  for (const auto member : {&GangKey::ns, &GangKey::name, &GangKey::kind}) {
+    if (const auto order = natural_order(a.*member, b.*member); order != 0) {
+      return order < 0;
+    }
+  }
+  return false;
+}
 
 bool stays_within_quota(const Quota& quota, const Submission& submission) {
   const auto& alternatives = submission.alternatives;

@@ -53,6 +53,9 @@ class Order {
   std::set<Key> heads_;
 };
 
+// Whether the names of a go before those of b: by namespace, name and kind, with numbers in them taken as numbers.
+[[nodiscard]] bool named_before(const GangKey& a, const GangKey& b);
+
 // Whether a submission would stay within the nominal quota of its queue with what it tries first: any of its
 // alternatives where those within quota go first, else the first one.
 [[nodiscard]] bool stays_within_quota(const Quota& quota, const Submission& submission);

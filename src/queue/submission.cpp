@@ -3,6 +3,8 @@
 #include <limits>
 #include <tuple>
 
+#include "queue/order.h"
+
 namespace gantree {
 
 QuotaDemand demand_of(const Alternative& alternative) {
@@ -17,7 +19,10 @@ bool goes_before(const Submission& a, const Submission& b) {
   const auto created = [](const Submission& submission) {
     return submission.created_seconds == 0 ? std::numeric_limits<std::int64_t>::max() : submission.created_seconds;
   };
-  return std::tuple(b.priority, created(a), std::tie(a.key)) < std::tuple(a.priority, created(b), std::tie(b.key));
+  if (const auto of_a = std::tuple(b.priority, created(a)), of_b = std::tuple(a.priority, created(b)); of_a != of_b) {
+    return of_a < of_b;
+  }
+  return named_before(a.key, b.key);
 }
 
 }  // namespace gantree

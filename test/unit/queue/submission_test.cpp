@@ -40,5 +40,10 @@ TEST(GoesBefore, ThenByNamespaceAndName) {
   EXPECT_EQ(order({job("c", 0, 100, "x"), job("b", 0, 100, "y"), job("a", 0, 100, "y")}), "cab");
 }
 
+TEST(GoesBefore, TakesNumbersInNamesAsNumbers) {
+  EXPECT_EQ(order({job("r-10"), job("r-2"), job("r-1"), job("r-02"), job("r")}), "rr-1r-02r-2r-10");
+  EXPECT_EQ(order({job("b", 0, 100, "team-10"), job("c", 0, 100, "team-9")}), "cb");
+}
+
 }  // namespace
 }  // namespace gantree
