@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace gantree {
@@ -58,6 +59,33 @@ std::string why_not(const PreemptionAnswer& answer, std::size_t candidates) {
   }
   return candidates == 1 ? std::string("evicting the only running gang that may be evicted would not help")
                          : fmt::format("evicting all {} running gangs that may be evicted would not help", candidates);
+}
+
+// The budgets that the victims together break, with the number of pods over each.
+std::map<BudgetId, std::int64_t> broken_budgets(const Cluster& cluster, std::span<const VictimCandidate> victims) {
+  std::map<BudgetId, std::int64_t> over;
+  for (const VictimCandidate& victim : victims) {
+    for (const auto& [budget, pods] : cluster.running()[victim.position].budgets) {
+      over[budget] += pods;
+    }
+  }
+  for (auto& [budget, pods] : over) {
+    pods -= std::max(0, cluster.budgets()[budget.index()].allowed);
+  }
+  std::erase_if(over, [](const auto& entry) { return entry.second <= 0; });
+  return over;
+}
+
+std::string names_broken(const RunningGang& gang, const std::map<BudgetId, std::int64_t>& broken,
+                         const Cluster& cluster) {
+  std::string text;
+  for (const auto& [budget, pods] : gang.budgets) {
+    if (const auto it = broken.find(budget); it != broken.end() && pods > 0) {
+      text += fmt::format("; breaks PodDisruptionBudget \"{}\": {} more than it allows",
+                          cluster.budgets()[budget.index()].name, counted(static_cast<std::size_t>(it->second), "pod"));
+    }
+  }
+  return text;
 }
 
 ClearingSearch clearing_for(Cluster& cluster, Quota& quota, const Submission& submission,
@@ -119,6 +147,7 @@ ClearingSearch find_clearing(Cluster& cluster, Quota& quota, const Submission& s
 
 std::vector<Eviction> clear(Cluster& cluster, Quota& quota, const Submission& submission, const Clearing& clearing) {
   std::vector<Eviction> evictions;
+  const std::map<BudgetId, std::int64_t> broken = broken_budgets(cluster, clearing.victims);
   // From the last to the first, so that positions stay true.
   for (std::size_t i = clearing.victims.size(); i-- > 0;) {
     const VictimCandidate& victim = clearing.victims[i];
@@ -136,7 +165,7 @@ std::vector<Eviction> clear(Cluster& cluster, Quota& quota, const Submission& su
                                                quota.rules(*gang.queue).name, submission.key.ns, submission.key.name)
                                  : fmt::format("makes room for {}/{} of priority {}", submission.key.ns,
                                                submission.key.name, submission.priority);
-    eviction.message = fmt::format("{} ({})", what, clearing.considered);
+    eviction.message = fmt::format("{} ({}){}", what, clearing.considered, names_broken(gang, broken, cluster));
   }
   std::reverse(evictions.begin(), evictions.end());
   return evictions;

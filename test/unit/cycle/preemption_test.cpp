@@ -40,7 +40,7 @@ class PreemptionTest : public testing::Test {
   }
 
   void runs(const std::string& name, const std::string& on, int pods, std::optional<QueueId> queue = {},
-            std::int64_t priority = 0, std::int64_t created = 100) {
+            std::int64_t priority = 0, std::int64_t created = 100, std::vector<std::pair<BudgetId, int>> budgets = {}) {
     const NodeId node = cluster_.inventory().reserve(on);
     for (int i = 0; i < pods; ++i) {
       cluster_.upsert_pod({.key = name + "-" + std::to_string(i), .node = on, .requests = one_gpu()});
@@ -52,6 +52,7 @@ class PreemptionTest : public testing::Test {
     gang.created_seconds = gang.started_seconds = created;
     gang.holdings = {{.node = node, .requests = one_gpu(), .count = pods}};
     gang.queue = queue;
+    gang.budgets = std::move(budgets);
     if (queue) {
       gang.used = {{quota_.cells_of(*queue)[0], pods}};
       quota_.take(gang.used);
@@ -120,6 +121,21 @@ TEST_F(PreemptionTest, EvictsALowerPriorityWhereNothingElseHelps) {
             std::string::npos)
       << plan_.evictions[0].message;
   EXPECT_EQ(cluster_.running().size(), 1U);
+}
+
+TEST_F(PreemptionTest, SaysWhichDisruptionBudgetAnEvictionBreaks) {
+  host("a");
+  const BudgetId tight = cluster_.add_budget({.name = "default/tight", .allowed = 1});
+  const BudgetId wide = cluster_.add_budget({.name = "default/wide", .allowed = 9});
+  runs("one", "a", 4, {}, 1, 100, {{tight, 2}, {wide, 4}});
+  runs("two", "a", 4, {}, 1, 100, {{tight, 2}, {wide, 4}});
+  wants("train", 8, {}, 5);
+  EXPECT_EQ(plan(), "train:Placed; one for train (Preempted); two for train (Preempted)");
+  for (const Eviction& eviction : plan_.evictions) {
+    EXPECT_TRUE(
+        eviction.message.ends_with("; breaks PodDisruptionBudget \"default/tight\": 3 pods more than it allows"))
+        << eviction.message;
+  }
 }
 
 TEST_F(PreemptionTest, EvictsNobodyWhereThereIsRoom) {
