@@ -18,28 +18,25 @@ class Search {
   std::vector<VictimCandidate> find() && {
     if (submission_.queue) {
       rules_ = &quota_.rules(*submission_.queue);
-      reclaims_ = may_reclaim();
     }
     for (std::size_t i = 0; i < running_.size(); ++i) {
       if (running_[i].evictable) {
         consider(i);
       }
     }
-    for (auto& [queue, positions] : lenders_) {
-      take_back(queue, std::move(positions));
-    }
+    take_back();
     std::sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.position < b.position; });
     return std::move(found_);
   }
 
  private:
-  [[nodiscard]] bool lower(const RunningGang& gang) const { return gang.priority < submission_.priority; }
+  // What another queue of the tree uses that is not its own.
+  struct Lent {
+    bool to_own_quota = true;                      // the submission would get back what is its queue's
+    std::map<QuotaId, std::vector<QuotaId>> ways;  // its cells that borrow, each with those above that do too
+  };
 
-  // Whether some gangs of other queues of the tree may go at all.
-  [[nodiscard]] bool may_reclaim() {
-    borrows_ = quota_.would_borrow(demand_).has_value();
-    return borrows_ ? rules_->evicts_to_borrow : rules_->reclaim != ReclaimRule::kNever;
-  }
+  [[nodiscard]] bool lower(const RunningGang& gang) const { return gang.priority < submission_.priority; }
 
   void consider(std::size_t position) {
     const RunningGang& gang = running_[position];
@@ -56,8 +53,8 @@ class Search {
       return;
     }
     if (gang.queue && quota_.rules(*gang.queue).tree == rules_->tree) {
-      if (reclaims_ && may_be_reclaimed(gang)) {
-        lenders_[*gang.queue].push_back(position);
+      if (may_be_reclaimed(gang)) {
+        reclaimable_.push_back(position);
       }
       return;
     }
@@ -82,49 +79,113 @@ class Search {
     return false;
   }
 
-  [[nodiscard]] bool may_be_reclaimed(const RunningGang& gang) const {
-    if (borrows_) {
-      return lower(gang) && gang.priority <= rules_->evicts_to_borrow_up_to.value_or(gang.priority);
+  [[nodiscard]] bool may_be_reclaimed(const RunningGang& gang) {
+    const Lent& lent = lent_to(*gang.queue);
+    if (lent.ways.empty()) {
+      return false;
     }
-    return rules_->reclaim == ReclaimRule::kAny || lower(gang);
+    if (!lent.to_own_quota) {
+      return rules_->evicts_to_borrow && lower(gang) &&
+             gang.priority <= rules_->evicts_to_borrow_up_to.value_or(gang.priority);
+    }
+    return rules_->reclaim == ReclaimRule::kAny || (rules_->reclaim == ReclaimRule::kLowerPriority && lower(gang));
   }
 
-  // Cells of another queue that hold what is needed: of the same flavor and resource.
-  [[nodiscard]] std::vector<QuotaId> needed_cells(QueueId queue) const {
-    std::vector<QuotaId> cells;
+  // Two queues settle below the lowest parent that they share: what is above is the business of both.
+  const Lent& lent_to(QueueId queue) {
+    const auto [it, is_new] = lent_.try_emplace(queue);
+    Lent& lent = it->second;
+    if (!is_new) {
+      return lent;
+    }
+    for (const auto& [ours, amount] : demand_) {
+      if (amount <= 0) {
+        continue;
+      }
+      const std::optional<QuotaId> theirs = cell_like(ours, queue);
+      const std::optional<QuotaId> shared = theirs ? shared_parent(ours, *theirs) : quota_.cell(ours).parent;
+      lent.to_own_quota = lent.to_own_quota && stays_within(ours, amount, shared);
+      if (!theirs) {
+        continue;
+      }
+      std::vector<QuotaId> way = way_up(*theirs, shared);
+      if (std::all_of(way.begin(), way.end(), [&](QuotaId cell) { return quota_.borrows(cell); })) {
+        for (const QuotaId cell : way) {
+          over_.try_emplace(cell, quota_.cell(cell).used - quota_.total(cell));
+        }
+        lent.ways.emplace(*theirs, std::move(way));
+      }
+    }
+    return lent;
+  }
+
+  // The cell of another queue that holds what is needed: of the same flavor and resource.
+  [[nodiscard]] std::optional<QuotaId> cell_like(QuotaId ours, QueueId queue) const {
     for (const QuotaId theirs : quota_.cells_of(queue)) {
-      const bool needed = std::any_of(demand_.begin(), demand_.end(), [&](const auto& entry) {
-        const QuotaCell& ours = quota_.cell(entry.first);
-        return entry.second > 0 && ours.flavor == quota_.cell(theirs).flavor &&
-               ours.resource == quota_.cell(theirs).resource;
-      });
-      if (needed) {
-        cells.push_back(theirs);
+      if (quota_.cell(theirs).flavor == quota_.cell(ours).flavor &&
+          quota_.cell(theirs).resource == quota_.cell(ours).resource) {
+        return theirs;
       }
     }
-    return cells;
+    return std::nullopt;
   }
 
-  // Of a queue that borrows, the lowest and youngest gangs until it borrows no more.
-  void take_back(QueueId queue, std::vector<std::size_t> positions) {
-    std::map<QuotaId, std::int64_t> over;
-    for (const QuotaId cell : needed_cells(queue)) {
-      if (quota_.borrows(cell)) {
-        over[cell] = quota_.cell(cell).used - quota_.total(cell);
+  [[nodiscard]] std::optional<QuotaId> shared_parent(QuotaId ours, QuotaId theirs) const {
+    const std::vector<QuotaId> above = way_up(ours, {});
+    for (std::optional<QuotaId> at = theirs; at; at = quota_.cell(*at).parent) {
+      if (std::find(above.begin(), above.end(), *at) != above.end()) {
+        return at;
       }
     }
-    std::sort(positions.begin(), positions.end(), [&](std::size_t a, std::size_t b) {
+    return std::nullopt;
+  }
+
+  // A cell and those above it, below `end`.
+  [[nodiscard]] std::vector<QuotaId> way_up(QuotaId from, std::optional<QuotaId> end) const {
+    std::vector<QuotaId> way{from};
+    for (std::optional<QuotaId> at = quota_.cell(from).parent; at && at != end; at = quota_.cell(*at).parent) {
+      way.push_back(*at);
+    }
+    return way;
+  }
+
+  // Whether the demand stays within what is nominal in a cell and those above it, below `end`.
+  [[nodiscard]] bool stays_within(QuotaId from, std::int64_t needed, std::optional<QuotaId> end) const {
+    for (const QuotaId id : way_up(from, end)) {
+      const QuotaCell& cell = quota_.cell(id);
+      const std::int64_t total = quota_.total(id);
+      if (needed > total - cell.used) {
+        return false;
+      }
+      // What it does not lend covers its part; the rest counts at the parent.
+      const std::int64_t own = cell.lending_limit ? total - *cell.lending_limit : 0;
+      needed -= std::min(needed, std::max<std::int64_t>(0, own - cell.used));
+      if (needed == 0) {
+        break;
+      }
+    }
+    return true;
+  }
+
+  // Of the queues that borrow, the lowest and youngest gangs until nobody there borrows any more.
+  void take_back() {
+    std::sort(reclaimable_.begin(), reclaimable_.end(), [&](std::size_t a, std::size_t b) {
       return std::tuple(running_[a].priority, -running_[a].started_seconds, std::tie(running_[b].key)) <
              std::tuple(running_[b].priority, -running_[b].started_seconds, std::tie(running_[a].key));
     });
-    for (const std::size_t position : positions) {
+    for (const std::size_t position : reclaimable_) {
+      const Lent& lent = lent_.at(*running_[position].queue);
       bool helps = false;
       for (const auto& [cell, amount] : running_[position].used) {
-        const auto it = over.find(cell);
-        if (it != over.end() && it->second > 0 && amount > 0) {
-          it->second -= std::min(it->second, amount);
-          helps = true;
+        const auto way = lent.ways.find(cell);
+        if (amount <= 0 || way == lent.ways.end() ||
+            std::any_of(way->second.begin(), way->second.end(), [&](QuotaId id) { return over_.at(id) <= 0; })) {
+          continue;
         }
+        for (const QuotaId id : way->second) {
+          over_.at(id) -= std::min(over_.at(id), amount);
+        }
+        helps = true;
       }
       if (helps) {
         found_.push_back({.position = position, .reason = EvictionReason::kReclaimed});
@@ -136,10 +197,10 @@ class Search {
   const Submission& submission_;
   const QuotaDemand& demand_;
   std::span<const RunningGang> running_;
-  const QueueRules* rules_ = nullptr;  // of the submission's queue
-  bool borrows_ = false;
-  bool reclaims_ = false;
-  std::map<QueueId, std::vector<std::size_t>> lenders_;  // gangs of other queues of the tree
+  const QueueRules* rules_ = nullptr;     // of the submission's queue
+  std::map<QueueId, Lent> lent_;          // by other queue of the tree
+  std::map<QuotaId, std::int64_t> over_;  // what is used beyond quota and not yet offered, by cell of the ways
+  std::vector<std::size_t> reclaimable_;  // gangs of other queues of the tree
   std::vector<VictimCandidate> found_;
 };
 

@@ -157,5 +157,50 @@ TEST_F(VictimsTest, AreTakenToBorrowUpToAPriority) {
   EXPECT_EQ(victims(wants(mine, 5)), "low*");
 }
 
+// Two departments of one cohort.
+class DepartmentsTest : public VictimsTest {
+ protected:
+  QuotaId department(const std::string& name) {
+    return quota_.add({.queue = name, .flavor = "f", .resource = "gpu", .parent = cohort_});
+  }
+  QueueId queue_in(QuotaId parent, std::int64_t nominal, QueueRules rules) {
+    rules.tree = "cohort";
+    const QueueId id = quota_.add_queue(rules);
+    quota_.add(
+        {.queue = rules.name, .flavor = "f", .resource = "gpu", .nominal = nominal, .parent = parent, .owner = id});
+    return id;
+  }
+
+  QuotaId ours_ = department("ours");
+  QuotaId theirs_ = department("theirs");
+};
+
+TEST_F(DepartmentsTest, AreNotReclaimedFromADepartmentWithinItsQuota) {
+  const QueueId mine = queue_in(ours_, 16, {.name = "mine", .reclaim = ReclaimRule::kAny});
+  runs("near", queue_in(ours_, 0, {.name = "neighbour"}), 7);
+  const QueueId other = queue_in(theirs_, 8, {.name = "other"});
+  queue_in(theirs_, 8, {.name = "idle"});
+  runs("far", other, 1);
+  runs("farther", other, 1);
+  EXPECT_EQ(victims(wants(mine, 5)), "near*") << "the other department uses the 16 it has";
+}
+
+TEST_F(DepartmentsTest, AreReclaimedFromADepartmentUntilItIsWithinItsQuota) {
+  const QueueId mine = queue_in(ours_, 16, {.name = "mine", .reclaim = ReclaimRule::kAny});
+  const QueueId one = queue_in(theirs_, 0, {.name = "one"});
+  const QueueId two = queue_in(theirs_, 0, {.name = "two"});
+  queue_in(theirs_, 8, {.name = "idle"});
+  runs("a", one, 2);
+  runs("b", two, 1);
+  EXPECT_EQ(victims(wants(mine, 0)), "b*") << "the department is over by 8, not by 16";
+}
+
+TEST_F(DepartmentsTest, AreNotReclaimedFromAfarByADepartmentThatUsesAllItsQuota) {
+  const QueueId mine = queue_in(ours_, 8, {.name = "mine", .reclaim = ReclaimRule::kAny});
+  runs("near", queue_in(ours_, 0, {.name = "neighbour"}), 7);
+  runs("far", queue_in(theirs_, 0, {.name = "other"}), 1);
+  EXPECT_EQ(victims(wants(mine, 5)), "near*") << "the own department has lent it inside";
+}
+
 }  // namespace
 }  // namespace gantree
