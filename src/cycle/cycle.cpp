@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -41,18 +43,40 @@ std::vector<const Alternative*> in_order(const Submission& submission, const Quo
   return alternatives;
 }
 
+// How many gangs are tried once more after an eviction: bounds the work where very many wait.
+constexpr std::size_t kMostRetries = 64;
+
+// Whether more room or quota may let it start.
+bool waits_for_room(const Decision& decision) {
+  return decision.state == GangState::kWaiting &&
+         (decision.reason == Reason::kTopologyBusy || decision.reason == Reason::kQuotaExceeded ||
+          decision.reason == Reason::kSearchLimit);
+}
+
 class Cycle {
  public:
   Cycle(Cluster& cluster, Quota& quota, const std::vector<Submission>& submissions, CycleObserver* observer)
-      : cluster_(cluster), quota_(quota), submissions_(submissions), observer_(observer), order_(quota, submissions) {}
+      : cluster_(cluster),
+        quota_(quota),
+        submissions_(submissions),
+        observer_(observer),
+        order_(quota, submissions),
+        decided_(submissions.size()) {}
 
   Plan run() && {
     plan_.decisions.reserve(submissions_.size());
     while (const auto position = order_.next()) {
       const Submission& submission = submissions_[*position];
-      const Decision& decision = take(submission, [&] { return decide(submission); });
-      if (submission.queue && quota_.rules(*submission.queue).strict && decision.state == GangState::kWaiting) {
+      const std::size_t evictions = plan_.evictions.size();
+      const Decision& decision = take(*position, [&] { return decide(submission); });
+      if (strict(submission) && decision.state == GangState::kWaiting) {
         hold_back(*submission.queue, submission);
+      }
+      if (!submission.rejection && waits_for_room(decision)) {
+        waiting_.push_back(*position);
+      }
+      if (plan_.evictions.size() > evictions) {
+        retry();
       }
     }
     return std::move(plan_);
@@ -60,22 +84,70 @@ class Cycle {
 
  private:
   template <class Decide>
-  const Decision& take(const Submission& submission, Decide decide_it) {
+  const Decision& take(std::size_t position, Decide decide_it) {
+    const Submission& submission = submissions_[position];
     if (observer_ != nullptr) {
       observer_->before(submission, cluster_, quota_);
     }
-    plan_.decisions.push_back(decide_it());
-    if (observer_ != nullptr) {
-      observer_->after(submission, plan_.decisions.back(), cluster_, quota_);
+    Decision made = decide_it();
+    std::optional<std::size_t>& index = decided_[position];
+    if (!index) {
+      index = plan_.decisions.size();
+      plan_.decisions.emplace_back();
     }
-    return plan_.decisions.back();
+    Decision& decision = plan_.decisions[*index];
+    decision = std::move(made);
+    if (observer_ != nullptr) {
+      observer_->after(submission, decision, cluster_, quota_);
+    }
+    return decision;
+  }
+
+  [[nodiscard]] bool strict(const Submission& submission) const {
+    return submission.queue && quota_.rules(*submission.queue).strict;
+  }
+
+  // What evictions have left over goes to those that waited before, in their order. Nobody is evicted for them
+  // now: they had their turn for that.
+  void retry() {
+    std::vector<std::size_t> still;
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      const std::size_t position = waiting_[i];
+      if (i >= kMostRetries || !starts_now(position)) {
+        still.push_back(position);
+        continue;
+      }
+      // Those that it held up get their turn.
+      const Submission& submission = submissions_[position];
+      if (strict(submission)) {
+        order_.put_back(*submission.queue, std::exchange(held_back_[*submission.queue], 0));
+      }
+    }
+    waiting_ = std::move(still);
+  }
+
+  bool starts_now(std::size_t position) {
+    const Submission& submission = submissions_[position];
+    const Decision& decision = take(position, [&] {
+      for (const Alternative* alternative : in_order(submission, quota_)) {
+        if (auto started = try_to_start(cluster_, quota_, submission, *alternative)) {
+          Decision made = undecided(submission);
+          accept(submission, *alternative, std::move(*started), made);
+          return made;
+        }
+      }
+      return plan_.decisions[*decided_[position]];
+    });
+    return decision.state == GangState::kPlaced;
   }
 
   // Behind the head of a strict queue nothing starts before it, save what is turned down anyway.
   void hold_back(QueueId queue, const Submission& head) {
-    for (const std::size_t position : order_.rest_of(queue)) {
+    const std::vector<std::size_t> rest = order_.rest_of(queue);
+    held_back_[queue] = rest.size();
+    for (const std::size_t position : rest) {
       const Submission& submission = submissions_[position];
-      take(submission, [&] {
+      take(position, [&] {
         if (submission.rejection) {
           return decide(submission);
         }
@@ -167,6 +239,9 @@ class Cycle {
   const std::vector<Submission>& submissions_;
   CycleObserver* observer_;
   Order order_;
+  std::vector<std::optional<std::size_t>> decided_;  // by submission: the position of its decision
+  std::vector<std::size_t> waiting_;                 // submissions that more room or quota may let start, in order
+  std::map<QueueId, std::size_t> held_back_;         // behind the first of a strict queue: how many
   Plan plan_;
 };
 

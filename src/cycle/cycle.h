@@ -11,7 +11,8 @@
 namespace gantree {
 
 // Looks on while the cycle decides. Places may be tried on the cluster and victims looked for, but all must be
-// as before when a call returns.
+// as before when a call returns. A submission that waits may be taken up again after an eviction: it has another turn
+// then, and the last decision counts.
 class CycleObserver {
  public:
   CycleObserver() = default;
@@ -27,10 +28,13 @@ class CycleObserver {
 
 // Takes the submissions in the order of queue/order.h; each gang is tried with its alternatives in order: first
 // quota, then the engine. What is placed is assumed and its quota used, so that the next gang sees it. One
-// decision a submission, in the order taken.
+// decision a submission, in the order first taken.
 //
 // Where none works without, evictions are tried: of the alternatives the one with the cheapest victims, the first
 // among equals. Victims leave the cluster and their quota at once; a gang that this cycle placed is never one.
+// What they leave over goes first to gangs that were turned down before, in their order: after evictions those that
+// wait for room or quota (the first 64) are tried once more, without evictions, and where the head of a strict queue
+// starts thus, those behind it get their turn.
 //
 // Where quota is short and a pod set may start with fewer pods, as many as the quota holds are tried. Where no
 // alternative works, the decision gives the reason that is nearest to being lifted (busy, search limit, quota in

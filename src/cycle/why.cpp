@@ -1,6 +1,7 @@
 #include "cycle/why.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/check.h"
@@ -75,20 +76,22 @@ class Inquiry : public CycleObserver {
   Inquiry(const std::vector<GangKey>& keys, int turns) : keys_(keys), turns_(turns) {}
 
   void before(const Submission& submission, Cluster& cluster, const Quota& quota) override {
-    ++turn_;
+    turn_ = turn_of_.try_emplace(submission.key, static_cast<int>(turn_of_.size()) + 1).first->second;
     running_ = cluster.running().size();
     // Where the first of them lands can be judged only by what it finds.
-    if (asked_about(submission.key) && !found_) {
+    if (asked_about(submission.key) && (!found_ || found_->key == submission.key)) {
       look(submission, cluster, quota);
     }
   }
 
   void after(const Submission& submission, const Decision& decision, Cluster& cluster, const Quota& quota) override {
     if (asked_about(submission.key)) {
-      states_.emplace_back(submission.key, decision.state);
+      note_state(submission.key, decision.state);
       const bool starts = decision.state == GangState::kPlaced;
-      if (!found_ || (found_->decision.state == GangState::kPlaced && !starts)) {
-        if (found_) {
+      const bool again = found_ && found_->key == submission.key;
+      const bool otherwise = again && found_->decision.message != decision.message;
+      if (!found_ || otherwise || (found_->decision.state == GangState::kPlaced && !starts)) {
+        if (found_ && !again) {
           look(submission, cluster, quota);
         }
         conclude(decision, submission, cluster, quota);
@@ -107,6 +110,15 @@ class Inquiry : public CycleObserver {
  private:
   [[nodiscard]] bool asked_about(const GangKey& key) const {
     return std::find(keys_.begin(), keys_.end(), key) != keys_.end();
+  }
+
+  void note_state(const GangKey& key, GangState state) {
+    const auto it = std::find_if(states_.begin(), states_.end(), [&](const auto& entry) { return entry.first == key; });
+    if (it != states_.end()) {
+      it->second = state;
+    } else {
+      states_.emplace_back(key, state);
+    }
   }
 
   // The alternative of the flavors that were placed.
@@ -213,7 +225,8 @@ class Inquiry : public CycleObserver {
   const std::vector<GangKey>& keys_;
   const int turns_;
   int turn_ = 0;
-  std::size_t running_ = 0;  // gangs at the last turn
+  std::map<GangKey, int> turn_of_;  // a gang that waits may be taken up again
+  std::size_t running_ = 0;         // gangs at the last turn
   std::vector<Planned> planned_;
   std::size_t settled_ = 0;  // of them, up to the last that had others evicted
   Explanation view_;

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/check.h"
+
 namespace gantree {
 
 namespace {
@@ -144,6 +146,14 @@ std::vector<std::size_t> Order::rest_of(QueueId queue) {
   std::vector<std::size_t> rest(line.positions.begin() + static_cast<std::ptrdiff_t>(line.first), line.positions.end());
   line.first = line.positions.size();
   return rest;
+}
+
+void Order::put_back(QueueId queue, std::size_t count) {
+  Line& line = lines_[queue.index()];
+  leave(queue.index());
+  GANTREE_CHECK(count <= line.positions.size());
+  line.first = line.positions.size() - count;
+  enter(queue.index());
 }
 
 }  // namespace gantree

@@ -31,6 +31,8 @@ class Order {
   void changed(QueueId queue);
   // Gives out all that is left of a queue, in order.
   [[nodiscard]] std::vector<std::size_t> rest_of(QueueId queue);
+  // The last so many of a queue, given out already, are to be given out once more.
+  void put_back(QueueId queue, std::size_t count);
 
  private:
   // A queue's submissions, or those of no queue: what is left, in order.

@@ -172,6 +172,33 @@ TEST_F(PreemptionTest, GivesWhatOneEvictionLeavesToTheNextGang) {
   EXPECT_EQ(plan(), "first:Placed second:Placed; low for first (Preempted)");
 }
 
+TEST_F(PreemptionTest, GivesWhatAnEvictionLeavesFirstToThoseThatWaited) {
+  host("a");
+  runs("low", "a", 8, {}, 1);
+  wants("large", 9, {}, 9).may_evict = false;
+  wants("patient", 4, {}, 8).may_evict = false;
+  wants("evictor", 4, {}, 5);
+  wants("late", 4, {}, 2);
+  EXPECT_EQ(plan(), "large:Waiting patient:Placed evictor:Placed late:Waiting; low for evictor (Preempted)");
+}
+
+TEST_F(PreemptionTest, LetsAStrictQueueGoOnWhereItsHeadStartsAfterAll) {
+  host("a");
+  const QueueId strict = queue(64, {.name = "Queue \"s\"", .strict = true});
+  runs("low", "a", 8, {}, 1);
+  wants("head", 4, strict, 9).may_evict = false;
+  wants("second", 2, strict, 8).may_evict = false;
+  wants("third", 8, strict, 7).may_evict = false;
+  wants("fourth", 1, strict, 6).may_evict = false;
+  wants("evictor", 2, {}, 5);
+  EXPECT_EQ(plan(),
+            "head:Placed second:Placed third:Waiting fourth:Waiting evictor:Placed; low for evictor (Preempted)");
+  EXPECT_EQ(plan_.decisions[2].reason, Reason::kTopologyBusy);
+  EXPECT_EQ(plan_.decisions[3].reason, Reason::kQueueBlocked);
+  EXPECT_EQ(plan_.decisions[3].message,
+            "Queue \"s\" starts its jobs strictly in order, and default/third before it waits");
+}
+
 TEST_F(PreemptionTest, NeverEvictsWhatItPlacedItself) {
   host("a");
   const QueueId small = queue(0, {.name = "Queue \"s\""});
