@@ -108,7 +108,8 @@ std::optional<Remedy> remedy_by_eviction(const Plight& plight) {
   std::vector<const RunningGang*> candidates;
   const std::vector<RunningGang>& running = plight.cluster.running();
   for (std::size_t i = 0; i < running.size(); ++i) {
-    if (running[i].evictable) {
+    // Its own pods that run already are no help.
+    if (running[i].evictable && running[i].key != plight.submission.key) {
       positions.push_back(i);
       candidates.push_back(&running[i]);
     }

@@ -27,6 +27,15 @@ namespace {
 constexpr std::string_view kQueueMarks[] = {"kueue.x-k8s.io/queue-name", "kai.scheduler/queue", "runai/queue",
                                             "pod-group.scheduling.sigs.k8s.io"};
 
+// Kinds that change what a family would do, but that nobody reads yet.
+struct Unread {
+  std::string_view group;
+  std::string_view kind;
+  std::string_view what;
+};
+constexpr Unread kUnread[] = {{"scheduling.koordinator.sh", "Reservation", "room of its own"},
+                              {"scheduling.sigs.k8s.io", "ElasticQuota", "limits"}};
+
 // A kind with the dialects that read it.
 struct Readers {
   const ApiKind* api = nullptr;
@@ -101,6 +110,14 @@ class Sorter {
 
   void pass_over(const Object& object) {
     ++intake_.reading.ignored[std::string(object.kind)];
+    for (const Unread& unread : kUnread) {
+      if (object.group == unread.group && object.kind == unread.kind) {
+        Passed& passed = marked_[object.kind];
+        ++passed.count;
+        passed.mark = unread.what;
+        return;
+      }
+    }
     for (const char* map : {"labels", "annotations"}) {
       const json::Value marks = object.metadata()[map];
       if (!marks || marks.kind() != json::Kind::kObject) {

@@ -69,8 +69,15 @@ class RunningGangs {
         return;
       }
     }
-    if (pod.workload != nullptr) {
+    // Each pod of a Deployment is worth something by itself.
+    const std::string_view maker = pod.workload != nullptr ? std::string_view(pod.workload->key.kind) : pod.owner.kind;
+    if (maker == "Deployment" || maker == "ReplicaSet") {
+      join({std::string(pod.ns), std::string(pod.name), "Pod"},
+           pod.workload != nullptr ? pod.workload->dialect : std::string_view{}, pod);
+    } else if (pod.workload != nullptr) {
       join(pod.workload->key, pod.workload->dialect, pod);
+    } else if (const json::Value set = text_at(pod.labels(), "jobset.sigs.k8s.io/jobset-name")) {
+      join({std::string(pod.ns), std::string(set.text()), "JobSet"}, "", pod);
     } else if (pod.owner.present()) {
       join({std::string(pod.ns), std::string(pod.owner.name), std::string(pod.owner.kind)}, "", pod);
     } else {

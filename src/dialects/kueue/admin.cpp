@@ -197,6 +197,11 @@ Result<> read_cluster_queue(const NamedObject& named, Intake& intake, Setup& set
   queue.cohort_name = read_parent(read, spec, {"cohort", "cohortName"});
   queue.policy = read_policy(read, spec);
   queue.groups = read_resource_groups(read, object.file, spec, !queue.cohort_name.empty(), names);
+  const json::Value checks = read.any(spec, "admissionChecks");
+  const bool checked = checks && checks.kind() == json::Kind::kArray && !checks.items().empty();
+  if (checked || read.any(spec, "admissionChecksStrategy")) {
+    intake.reading.notes.push_back(fmt::format("ClusterQueue \"{}\": admission checks are taken to pass", named.name));
+  }
   setup.cluster_queues.emplace(named.name, std::move(queue));
   return verdict(read);
 }

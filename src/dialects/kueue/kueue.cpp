@@ -83,7 +83,7 @@ std::optional<GangKey> KueueDialect::gang_of(const PodRecord& pod, const Intake&
   return GangKey{.ns = std::string(pod.ns), .name = std::string(group.text()), .kind = "Pod"};
 }
 
-void KueueDialect::describe(const Workload* workload, std::span<const PodRecord* const>, Intake& intake,
+void KueueDialect::describe(const Workload* workload, std::span<const PodRecord* const> pods, Intake& intake,
                             RunningGang& gang) {
   if (workload == nullptr) {
     return;
@@ -99,6 +99,11 @@ void KueueDialect::describe(const Workload* workload, std::span<const PodRecord*
   if (const LocalQueue* queue = queue_of(*request, setup_); queue != nullptr && queue->inactive.empty()) {
     gang.queue = queue->cluster_queue->id;
     gang.used = quota_used(*request, *queue->cluster_queue);
+    // A pod of a Deployment is a gang by itself and has its part of the quota only.
+    const bool part = gang.key.kind == "Pod" && workload->pods() > 0;
+    for (auto& [cell, amount] : gang.used) {
+      amount = part ? amount / workload->pods() * static_cast<std::int64_t>(pods.size()) : amount;
+    }
   }
 }
 
@@ -110,6 +115,13 @@ Result<> KueueDialect::submit(Intake& intake) {
   }
   for (const JobRequest& request : *requests) {
     intake.reading.queue.push_back(submission_of(request, setup_, intake, unresolved));
+  }
+  for (const Workload& workload : intake.workloads) {
+    if (workload.dialect == kFamily && !workload.running && workload.bound_pods > 0) {
+      intake.reading.notes.push_back(
+          fmt::format("{} \"{}/{}\": {} of {} pods run; the rest of a started job is not planned", workload.key.kind,
+                      workload.key.ns, workload.key.name, workload.bound_pods, workload.pods()));
+    }
   }
   for (std::string& note : unresolved.notes()) {
     intake.reading.notes.push_back(std::move(note));

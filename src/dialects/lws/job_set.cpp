@@ -23,8 +23,7 @@ std::string exclusive_kind_at(std::int64_t priority) {
   return fmt::format("JobSet at priority {}", priority);
 }
 
-// Every label asked for, in order of first appearance. A topology that has them in this order, or
-// one for each alone.
+// A topology that has the label.
 TopologyId topology_for(Engine& engine, const std::string& label) {
   return topology_with(engine, {label});
 }
@@ -106,25 +105,23 @@ Result<Gang> gang_of_job_set(const Workload& workload, std::int64_t priority, Ob
 
 std::vector<ExclusiveHold> holds_of_job_set(const Workload& workload, std::int64_t priority,
                                             std::span<const PodRecord* const> pods, Intake& intake) {
+  std::map<std::string_view, std::vector<NodeId>> hosts;  // by the Job of the pods
+  for (const PodRecord* pod : pods) {
+    const json::Value job = text_at(pod->labels(), kJobName);
+    hosts[job ? job.text() : pod->owner.name].push_back(intake.cluster.inventory().reserve(pod->node));
+  }
   std::vector<ExclusiveHold> holds;
   for (const PodTemplate& part : workload.templates) {
     const json::Value label = annotation(workload, part, kJobSetExclusive);
     if (!label || !is_label_key(label.text())) {
       continue;
     }
-    const TopologyId topology = topology_for(intake.cluster.engine(), std::string(label.text()));
+    Engine& engine = intake.cluster.engine();
+    const TopologyId topology = topology_for(engine, std::string(label.text()));
     for (int index = 0; index < part.replicas; ++index) {
-      ExclusiveHold hold{
-          exclusive_kind_at(priority), topology, intake.cluster.engine().topology(topology).level(label.text()), {}};
-      const std::string name = job_name(workload, part, index);
-      for (const PodRecord* pod : pods) {
-        const json::Value job = text_at(pod->labels(), kJobName);
-        if (pod->owner.name == name || (job && job.text() == name)) {
-          hold.hosts.push_back(intake.cluster.inventory().reserve(pod->node));
-        }
-      }
-      if (!hold.hosts.empty()) {
-        holds.push_back(std::move(hold));
+      if (const auto own = hosts.find(job_name(workload, part, index)); own != hosts.end()) {
+        holds.push_back(
+            {exclusive_kind_at(priority), topology, engine.topology(topology).level(label.text()), own->second});
       }
     }
   }

@@ -83,12 +83,12 @@ class Submitter {
       objection.raise(workload.object.value["spec"]["replicas"],
                       fmt::format("spec.replicas is {}; at most {} are planned", replicas, kMaxGroups));
     }
+    if (objection.first() || !priority) {
+      reject({workload.key.ns, leader_name(workload, 0), std::string(kKind)}, workload,
+             objection.first() ? *objection.first() : priority.error().message);
+      return {};
+    }
     for (int index = 0; index < replicas; ++index) {
-      const GangKey key{workload.key.ns, leader_name(workload, index), std::string(kKind)};
-      if (objection.first() || !priority) {
-        reject(key, workload, objection.first() ? *objection.first() : priority.error().message);
-        return {};
-      }
       const auto pods = bound_.find({&workload, index});
       const BoundMembers bound = pods == bound_.end() ? BoundMembers{} : members_of(pods->second);
       Submission submission;
@@ -147,7 +147,7 @@ class Submitter {
   }
 
   void hand_over(Submission submission, const Workload& workload) {
-    if (submission.pod_sets.empty() && workload.bound_pods > 0) {
+    if (submission.pod_sets.empty()) {
       return;  // all of it runs
     }
     submission.may_evict =
@@ -178,7 +178,8 @@ Claim LwsDialect::claim(const Workload& workload, const Intake&) const {
 std::optional<GangKey> LwsDialect::gang_of(const PodRecord& pod, const Intake&) const {
   const json::Value set = text_at(pod.labels(), kName);
   const auto group = index_at(pod.labels(), kGroupIndex);
-  if (!set || !group || (pod.workload != nullptr && pod.workload->dialect != kFamily)) {
+  const bool of_others = pod.workload != nullptr && !pod.workload->dialect.empty() && pod.workload->dialect != kFamily;
+  if (!set || !group || of_others) {
     return std::nullopt;
   }
   return GangKey{std::string(pod.ns), fmt::format("{}-{}", set.text(), *group), std::string(kKind)};
@@ -186,7 +187,11 @@ std::optional<GangKey> LwsDialect::gang_of(const PodRecord& pod, const Intake&) 
 
 void LwsDialect::describe(const Workload* workload, std::span<const PodRecord* const> pods, Intake& intake,
                           RunningGang& gang) {
-  if (workload == nullptr || pods.empty()) {
+  if (pods.empty()) {
+    return;
+  }
+  if (workload == nullptr || workload->dialect != kFamily) {
+    gang.exclusives = holds_by_annotation(pods, intake);
     return;
   }
   if (workload->key.kind == "JobSet") {

@@ -91,6 +91,15 @@ class PolicyReader {
     }
   }
 
+  // A subgroup lies inside its group, so its domain must lie inside the group's.
+  void order(json::Value group, const Policy& policy) {
+    const bool both = !policy.per_replica.empty() && !policy.per_subgroup.empty();
+    if (both && (policy.per_replica == policy.per_subgroup || policy.per_replica == kHostnameLabel)) {
+      objection_.raise(group, fmt::format("the domain of a subgroup ({}) must be smaller than that of its group ({})",
+                                          policy.per_subgroup, policy.per_replica));
+    }
+  }
+
   void unique(json::Value scheduling, Policy& policy) {
     const json::Value wanted = read_.object(scheduling, "uniqueNodeGroup");
     policy.unique_node_selector = key(wanted, "replicaUniqueNodeSelector");
@@ -145,6 +154,7 @@ Policy read_policy(json::Reader& read, Objection& objection, const Workload& wor
   reader.subgroups(group, policy);
   const json::Value scheduling = read.object(group, "schedulingPolicy");
   reader.exclusive(scheduling, workload, policy);
+  reader.order(group, policy);
   reader.unique(scheduling, policy);
   return policy;
 }

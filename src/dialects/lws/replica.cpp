@@ -104,7 +104,9 @@ class ReplicaBuilder {
       PodShape leader = leader_;
       PodShape worker = worker_;
       if (levels) {
-        subgroup.constraint = alone_in(levels->subgroup, !bound_.empty());
+        // A group that holds its whole domain holds those of its subgroups with it.
+        const bool held = split.contains(number) || (levels->replica && !bound_.empty());
+        subgroup.constraint = alone_in(levels->subgroup, held);
         if (const auto members = split.find(number); members != split.end()) {
           confine_to(levels->topology, levels->subgroup, members->second, intake, leader, worker);
         }
@@ -191,6 +193,21 @@ Result<Gang> gang_of_replica(const Workload& workload, const Policy& policy, int
   gang.exclusive_kind = exclusive_kind(workload);
   ReplicaBuilder(policy, bound, std::move(leader_shape), std::move(worker_shape)).build(gang.root, levels, intake);
   return gang;
+}
+
+std::vector<ExclusiveHold> holds_by_annotation(std::span<const PodRecord* const> pods, Intake& intake) {
+  const json::Value label = text_at(pods.front()->annotations(), kExclusive);
+  if (!label || !is_label_key(label.text())) {
+    return {};
+  }
+  Engine& engine = intake.cluster.engine();
+  const TopologyId topology = topology_with(engine, {std::string(label.text())});
+  ExclusiveHold hold{
+      fmt::format("{} in {}", kKind, pods.front()->ns), topology, engine.topology(topology).level(label.text()), {}};
+  for (const PodRecord* pod : pods) {
+    hold.hosts.push_back(intake.cluster.inventory().reserve(pod->node));
+  }
+  return {hold};
 }
 
 std::vector<ExclusiveHold> holds_of(const Workload& workload, const Policy& policy, const BoundMembers& bound,

@@ -3,7 +3,7 @@
 
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +35,9 @@ struct Levels {
 // The domains that a group and its subgroups have to themselves by the pods that run.
 [[nodiscard]] std::vector<ExclusiveHold> holds_of(const Workload& workload, const Policy& policy,
                                                   const BoundMembers& bound, Intake& intake);
+
+// The same where only the pods are in the input: they carry the annotation, too.
+[[nodiscard]] std::vector<ExclusiveHold> holds_by_annotation(std::span<const PodRecord* const> pods, Intake& intake);
 
 // The name of the leader of a group, which is the name of the gang.
 [[nodiscard]] std::string leader_name(const Workload& workload, int index);

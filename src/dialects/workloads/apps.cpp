@@ -1,6 +1,8 @@
 // Deployment, ReplicaSet, StatefulSet, LeaderWorkerSet, and the pod that nothing makes.
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "dialects/workloads/workload_reader.h"
 
 namespace gantree {
@@ -34,6 +36,11 @@ void read_leader_worker_set(WorkloadReader& reader) {
     added.spec = read.require_object(pod_template, "spec");
     added.replicas = replicas;
     added.each = each;
+    if (std::int64_t{replicas} * each > std::numeric_limits<int>::max()) {
+      reader.objection().raise(group,
+                               fmt::format("{} replicas of {} pods are more than can be counted", replicas, size));
+      added.replicas = 0;
+    }
   };
   add("leader", read.object(group, "leaderTemplate") ? "leaderTemplate" : "workerTemplate", 1);
   if (size > 1) {

@@ -52,6 +52,7 @@ struct Workload {
   const Workload* parent = nullptr;  // the workload in the input that controls it
   std::string_view dialect;          // who speaks for it; "" where nobody does
   int bound_pods = 0;                // its pods in the input that have a node
+  int pending_pods = 0;              // and that have none
 
   [[nodiscard]] json::Place place() const { return object.place(); }
   [[nodiscard]] int pods() const;

@@ -1,0 +1,146 @@
+// Who made which pod: through owners, through labels where objects in between are missing, and in circles.
+#include <gtest/gtest.h>
+
+#include "unit/dialects/manifests.h"
+
+namespace gantree {
+namespace {
+
+constexpr char kContainers[] = "containers: [{name: c, resources: {requests: {nvidia.com/gpu: 1}}}]";
+
+std::string node(const std::string& name) {
+  return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name + ", labels: {net/rack: r-" + name +
+         "}}, status: {allocatable: {cpu: 8, pods: 110, nvidia.com/gpu: 8}}}\n";
+}
+
+std::string pod(const std::string& name, const std::string& owner_kind, const std::string& owner,
+                const std::string& labels, const std::string& host = "a", const std::string& annotations = "") {
+  return "---\n{apiVersion: v1, kind: Pod, metadata: {name: " + name + ", namespace: default, labels: {" + labels +
+         "}, annotations: {" + annotations + "}, ownerReferences: [{kind: " + owner_kind + ", name: " + owner +
+         ", controller: true}]}, spec: {" + (host.empty() ? "" : "nodeName: " + host + ", ") + kContainers + "}}\n";
+}
+
+std::string member(int worker, const std::string& host = "a", const std::string& annotations = "") {
+  const std::string prefix = "leaderworkerset.sigs.k8s.io/";
+  return pod(
+      worker == 0 ? "s-0" : "s-0-" + std::to_string(worker), "StatefulSet", worker == 0 ? "s" : "s-0",
+      prefix + "name: s, " + prefix + "group-index: '0', " + prefix + "worker-index: '" + std::to_string(worker) + "'",
+      host, annotations);
+}
+
+std::string leader_worker_set(int size, const std::string& more = "") {
+  return "---\n{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: s, namespace: "
+         "default}, spec: {replicas: 1, leaderWorkerTemplate: {size: " +
+         std::to_string(size) + more + ", workerTemplate: {spec: {" + kContainers + "}}}}}\n";
+}
+
+std::string stateful_set(const std::string& name, const std::string& owner_kind, const std::string& owner) {
+  return "---\n{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: " + name +
+         ", namespace: default, ownerReferences: [{kind: " + owner_kind + ", name: " + owner +
+         ", controller: true}]}, spec: {replicas: 1, template: {spec: {" + kContainers + "}}}}\n";
+}
+
+// The running gangs as "Kind/name:pods", in order.
+std::string running(const World& world) {
+  EXPECT_EQ(world.error(), "");
+  std::string text;
+  for (const RunningGang& gang : world.cluster.running()) {
+    text += (text.empty() ? "" : " ") + gang.key.kind + "/" + gang.key.name + ":" + std::to_string(gang.pods());
+  }
+  return text;
+}
+
+TEST(Claims, FindALeaderWorkerSetThroughItsStatefulSetsAndItsLeader) {
+  const std::string sets = stateful_set("s", "LeaderWorkerSet", "s") + stateful_set("s-0", "Pod", "s-0");
+  const World world(node("a") + leader_worker_set(3) + sets + member(0) + member(1));
+  EXPECT_EQ(running(world), "LeaderWorkerSet/s-0:2");
+  ASSERT_EQ(world.reading->queue.size(), 1U);
+  EXPECT_EQ(world.job("s-0").pod_sets, (std::vector<std::pair<std::string, int>>{{"workers", 1}}));
+}
+
+TEST(Claims, FindALeaderWorkerSetByTheLabelsOfItsPodsAlone) {
+  const World world(node("a") + leader_worker_set(2) + member(0) + member(1));
+  EXPECT_EQ(running(world), "LeaderWorkerSet/s-0:2");
+  EXPECT_TRUE(world.reading->queue.empty()) << "all of it runs";
+}
+
+TEST(Claims, KeepTheExclusiveDomainOfAGroupWhoseSetIsNotInTheInput) {
+  const std::string annotation = "leaderworkerset.sigs.k8s.io/exclusive-topology: net/rack";
+  const World world(node("a") + member(0, "a", annotation) + member(1, "a", annotation));
+  ASSERT_EQ(running(world), "LeaderWorkerSet/s-0:2");
+  EXPECT_EQ(world.cluster.running()[0].exclusives.size(), 1U);
+}
+
+TEST(Claims, GatherTheJobsOfAJobSetThatIsNotInTheInput) {
+  const std::string label = "jobset.sigs.k8s.io/jobset-name: js";
+  EXPECT_EQ(running(World(node("a") + pod("p", "Job", "js-w-0", label) + pod("q", "Job", "js-w-1", label))),
+            "JobSet/js:2");
+}
+
+TEST(Claims, TakeThePodsOfADeploymentOneByOne) {
+  EXPECT_EQ(running(World(node("a") + pod("p", "ReplicaSet", "d-1", "x: z") + pod("q", "ReplicaSet", "d-1", "x: z"))),
+            "Pod/p:1 Pod/q:1");
+}
+
+TEST(Claims, FindTheDeploymentOfPodsWhoseReplicaSetIsNotInTheInput) {
+  const std::string deployment =
+      std::string(
+          "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: default, labels: "
+          "{kueue.x-k8s.io/queue-name: queue}}, spec: {replicas: 1, template: {spec: {") +
+      kContainers + "}}}}\n";
+  const World world(kSetup + node("a") + deployment + pod("p", "ReplicaSet", "d-5f", "pod-template-hash: 5f", ""));
+  ASSERT_TRUE(world.reading) << world.error();
+  EXPECT_EQ(world.reading->queue.size(), 1U) << "the pod does not ask beside its Deployment";
+}
+
+TEST(Claims, AskForPodsThatWaitThoughTheStatusCallsThemActive) {
+  const std::string job =
+      std::string(
+          "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: default}, spec: {parallelism: "
+          "1, template: {spec: {") +
+      kContainers + "}}}, status: {active: 1, startTime: 2026-01-01T00:00:00Z}}\n";
+  EXPECT_EQ(World(node("a") + job).reading->queue.size(), 0U);
+  EXPECT_EQ(World(node("a") + job + pod("j-x", "Job", "j", "x: z", "")).reading->queue.size(), 1U);
+}
+
+TEST(Claims, CutOwnersThatGoRoundInACircle) {
+  const auto job = [](const std::string& name, const std::string& owner) {
+    return "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: " + name +
+           ", namespace: default, ownerReferences: [{kind: Job, name: " + owner +
+           ", controller: true}]}, spec: {template: {spec: {" + kContainers + "}}}}\n";
+  };
+  const World world(node("a") + job("v", "w") + job("w", "v"));
+  ASSERT_TRUE(world.reading) << world.error();
+  EXPECT_EQ(world.reading->queue.size(), 2U);
+  EXPECT_EQ(world.reading->notes.size(), 2U);
+}
+
+TEST(LeaderWorkerSet, KeepsSubGroupsApartAlsoWhereOneRuns) {
+  const std::string policy =
+      ", subGroupPolicy: {subGroupSize: 1}, schedulingPolicy: {exclusiveTopology: {perSubGroup: net/rack}}";
+  const World world(node("a") + node("b") + leader_worker_set(2, policy) + member(0));
+  const Group& root = world.job("s-0").alternatives.at(0).gang.root;
+  ASSERT_EQ(root.groups.size(), 1U);
+  EXPECT_TRUE(root.groups[0].constraint.exclusive);
+}
+
+TEST(LeaderWorkerSet, IsRejectedWhereASubGroupsDomainIsNoSmallerThanItsGroups) {
+  for (const char* levels :
+       {"perReplica: net/rack, perSubGroup: net/rack", "perReplica: kubernetes.io/hostname, perSubGroup: net/rack"}) {
+    const World world(leader_worker_set(2, std::string(", subGroupPolicy: {subGroupSize: 1}, schedulingPolicy: "
+                                                       "{exclusiveTopology: {") +
+                                               levels + "}}"));
+    EXPECT_NE(world.rejection("s-0").find("must be smaller than that of its group"), std::string::npos);
+  }
+}
+
+TEST(LeaderWorkerSet, OfTooManyPodsToCountIsRejected) {
+  const World world(
+      "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: s, namespace: "
+      "default}, spec: {replicas: 2000000000, leaderWorkerTemplate: {size: 2000000000, workerTemplate: "
+      "{spec: {containers: []}}}}}\n");
+  EXPECT_NE(world.rejection("s-0").find("more than can be counted"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gantree
