@@ -279,9 +279,10 @@ void add_alternatives(Assembler& assembler, const Draft& draft, Gang gang, Intak
 
 }  // namespace
 
-Result<Submission> assemble(const Draft& draft, Intake& intake, Remarks& all_remarks) {
+Result<Assembled> assemble(const Draft& draft, Intake& intake, Remarks& all_remarks) {
   Remarks remarks;
-  Submission submission;
+  Assembled assembled;
+  Submission& submission = assembled.submission;
   submission.key = draft.key;
   submission.dialect = kFamily;
   submission.created_seconds = draft.created_seconds;
@@ -295,7 +296,7 @@ Result<Submission> assemble(const Draft& draft, Intake& intake, Remarks& all_rem
   if (standing) {
     submission.priority = standing->priority;
     submission.may_evict = standing->may_evict;
-    submission.borrowing = standing->preemptible ? Borrowing::kAllowed : Borrowing::kForbidden;
+    assembled.preemptible = standing->preemptible;
   } else {
     assembler.refuse(standing.error().message);
   }
@@ -315,7 +316,7 @@ Result<Submission> assemble(const Draft& draft, Intake& intake, Remarks& all_rem
   if (submission.rejection) {
     submission.alternatives.clear();
   }
-  return submission;
+  return assembled;
 }
 
 }  // namespace gantree::kai

@@ -5,7 +5,12 @@
 
 namespace gantree::kai {
 
+struct Assembled {
+  Submission submission;
+  bool preemptible = true;
+};
+
 // Fails where a pod template is malformed; what is wrong in the request itself is the submission's rejection.
-[[nodiscard]] Result<Submission> assemble(const Draft& draft, Intake& intake, Remarks& remarks);
+[[nodiscard]] Result<Assembled> assemble(const Draft& draft, Intake& intake, Remarks& remarks);
 
 }  // namespace gantree::kai

@@ -131,7 +131,8 @@ void KaiDialect::describe(const Workload* workload, std::span<const PodRecord* c
     gang.queue = queue->id;
     QuotaDemand used;
     for (const Holding& holding : gang.holdings) {
-      const QuotaDemand one = demand_in(*queue, holding.requests, intake.cluster.inventory().resources());
+      const QuotaDemand one =
+          demand_in(*queue, gang.evictable, holding.requests, intake.cluster.inventory().resources());
       const QuotaDemand all = Quota::sum({one}, {holding.count});
       used.insert(used.end(), all.begin(), all.end());
     }
@@ -140,26 +141,28 @@ void KaiDialect::describe(const Workload* workload, std::span<const PodRecord* c
 }
 
 Result<> KaiDialect::hand_in(const Draft& draft, Intake& intake) {
-  auto submission = assemble(draft, intake, remarks_);
-  if (!submission) {
-    return tl::unexpected(submission.error());
+  auto assembled = assemble(draft, intake, remarks_);
+  if (!assembled) {
+    return tl::unexpected(assembled.error());
   }
+  Submission& submission = assembled->submission;
   Remarks remarks;
   const auto queue = queues_.find(draft, remarks);
   remarks_.add_once(remarks);
   if (queue && *queue != nullptr) {
-    submission->queue = (*queue)->id;
-    for (Alternative& alternative : submission->alternatives) {
+    submission.queue = (*queue)->id;
+    for (Alternative& alternative : submission.alternatives) {
       const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
       for (std::size_t i = 0; i < sets.size(); ++i) {
-        alternative.demand[i] = demand_in(**queue, sets[i]->shape.requests, intake.cluster.inventory().resources());
+        alternative.demand[i] =
+            demand_in(**queue, assembled->preemptible, sets[i]->shape.requests, intake.cluster.inventory().resources());
       }
     }
-  } else if (!queue && !submission->rejection) {
-    submission->rejection = {.reason = Reason::kInvalidRequest, .message = queue.error().message, .waits = false};
-    submission->alternatives.clear();
+  } else if (!queue && !submission.rejection) {
+    submission.rejection = {.reason = Reason::kInvalidRequest, .message = queue.error().message, .waits = false};
+    submission.alternatives.clear();
   }
-  intake.reading.queue.push_back(std::move(*submission));
+  intake.reading.queue.push_back(std::move(submission));
   return {};
 }
 

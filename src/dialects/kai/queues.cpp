@@ -172,6 +172,16 @@ void QueueTree::open(const std::string& name, Quota& quota) {
                                    .parent = parent == queues_.end() ? roots_[kind] : parent->second.cells[kind],
                                    .owner = queue.id,
                                    .whole = true});
+    // Apart from what the queue uses in all: without an owner, since nothing is lent or taken back here.
+    queue.firm_cells[kind] =
+        quota.add({.queue = fmt::format("the non-preemptible quota of {}", queue.rules.name),
+                   .flavor = {},
+                   .resource = resource,
+                   .unit = unit,
+                   .nominal = queue.allowances[kind].quota,
+                   .borrowing_limit = 0,
+                   .parent = parent == queues_.end() ? std::nullopt : parent->second.firm_cells[kind],
+                   .whole = true});
   }
 }
 
@@ -209,19 +219,24 @@ const Queue* QueueTree::find_running(std::string_view name) const {
   return found == queues_.end() || !found->second.leaf ? nullptr : &found->second;
 }
 
-QuotaDemand demand_in(const Queue& queue, const Amounts& requests, const ResourceNames& names) {
+QuotaDemand demand_in(const Queue& queue, bool preemptible, const Amounts& requests, const ResourceNames& names) {
   QuotaDemand demand;
-  for (const auto& [resource, amount] : requests.entries()) {
-    const std::size_t kind = kind_of(names.name(resource));
-    if (kind == kResources) {
-      continue;
-    }
-    const QuotaId cell = *queue.cells[kind];
+  const auto add = [&](QuotaId cell, std::int64_t amount) {
     const auto known = std::find_if(demand.begin(), demand.end(), [&](const auto& one) { return one.first == cell; });
     if (known == demand.end()) {
       demand.emplace_back(cell, amount);
     } else if (__builtin_add_overflow(known->second, amount, &known->second)) {
       known->second = kUnlimited;
+    }
+  };
+  for (const auto& [resource, amount] : requests.entries()) {
+    const std::size_t kind = kind_of(names.name(resource));
+    if (kind == kResources) {
+      continue;
+    }
+    add(*queue.cells[kind], amount);
+    if (!preemptible) {
+      add(*queue.firm_cells[kind], amount);
     }
   }
   return demand;

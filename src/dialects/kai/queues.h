@@ -31,6 +31,9 @@ struct Queue {
   QueueRules rules;
   std::optional<QueueId> id = {};  // of leaves
   std::array<std::optional<QuotaId>, kResources> cells = {};
+  // What gangs that nobody may evict use, measured against the quota by itself: such gangs stay within the quota,
+  // however much the queue borrows for others.
+  std::array<std::optional<QuotaId>, kResources> firm_cells = {};
 };
 
 class QueueTree {
@@ -54,7 +57,8 @@ class QueueTree {
   std::array<std::optional<QuotaId>, kResources> roots_ = {};
 };
 
-// What a pod of these requests takes of a queue.
-[[nodiscard]] QuotaDemand demand_in(const Queue& queue, const Amounts& requests, const ResourceNames& names);
+// What a pod of these requests takes of a queue, as part of a gang that others may evict or may not.
+[[nodiscard]] QuotaDemand demand_in(const Queue& queue, bool preemptible, const Amounts& requests,
+                                    const ResourceNames& names);
 
 }  // namespace gantree::kai

@@ -84,16 +84,33 @@ TEST(KaiQueue, TakesGangsOnlyWhereItHoldsNoOtherQueues) {
 }
 
 TEST(KaiQueue, KeepsGangsThatCannotBeEvictedWithinItsQuota) {
-  const auto borrowing = [](const std::string& label) {
-    return World(queue("q", "", "gpu: {quota: 4, limit: -1}") + object("batch/v1", "Job", "a",
-                                                                       "labels: {kai.scheduler/queue: q" + label + "}",
-                                                                       "{template: " + pod_template() + "}"))
-        .job("a")
-        .borrowing;
+  const auto fits = [](int pods, const std::string& label) {
+    const World world(queue("top", "", "gpu: {quota: 6, limit: -1}") + queue("q", "top", "gpu: {quota: 4, limit: -1}") +
+                      object("batch/v1", "Job", "a", "labels: {kai.scheduler/queue: q" + label + "}",
+                             "{parallelism: " + std::to_string(pods) + ", template: " + pod_template() + "}"));
+    const Submission& job = world.job("a");
+    return world.quota.fits(demand_of(job.alternatives.at(0)), job.borrowing);
   };
-  EXPECT_EQ(borrowing(""), Borrowing::kAllowed);
-  EXPECT_EQ(borrowing(", priorityClassName: build"), Borrowing::kForbidden);
-  EXPECT_EQ(borrowing(", kai.scheduler/preemptibility: non-preemptible"), Borrowing::kForbidden);
+  EXPECT_TRUE(fits(5, ""));
+  for (const char* firm : {", priorityClassName: build", ", kai.scheduler/preemptibility: non-preemptible"}) {
+    EXPECT_TRUE(fits(4, firm)) << firm;
+    EXPECT_FALSE(fits(5, firm)) << firm;
+  }
+}
+
+TEST(KaiQueue, MeasuresGangsThatCannotBeEvictedOnlyByOthersOfTheirKind) {
+  const auto fits = [](const std::string& running) {
+    const World world(queue("q", "", "gpu: {quota: 1, limit: -1}") + "---\n" + kai_node("n1", "z", "r") +
+                      object("v1", "Pod", "p", "labels: {kai.scheduler/queue: q" + running + "}",
+                             "{schedulerName: kai-scheduler, nodeName: n1, containers: [{name: c, resources: "
+                             "{requests: {nvidia.com/gpu: 1}}}]}") +
+                      object("batch/v1", "Job", "a", "labels: {kai.scheduler/queue: q, priorityClassName: build}",
+                             "{template: " + pod_template() + "}"));
+    const Submission& job = world.job("a");
+    return world.quota.fits(demand_of(job.alternatives.at(0)), job.borrowing);
+  };
+  EXPECT_TRUE(fits("")) << "what can be evicted is in nobody's way";
+  EXPECT_FALSE(fits(", kai.scheduler/preemptibility: non-preemptible"));
 }
 
 TEST(KaiQueue, IsUsedByWhatRuns) {
