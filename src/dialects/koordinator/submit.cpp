@@ -205,6 +205,7 @@ void Submitter::submit_bundle(const Bundle& bundle, const Rosters& rosters) {
 
 std::optional<std::string> Submitter::incomplete(const Bundle& bundle, const std::vector<Part>& parts) {
   std::vector<std::string> lacks;
+  const bool started = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.roster->bound > 0; });
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Part& part = parts[i];
     if (part.rules == nullptr) {
@@ -214,7 +215,9 @@ std::optional<std::string> Submitter::incomplete(const Bundle& bundle, const std
     }
     const std::int64_t pending = part.roster->pending();
     const std::string_view min_name = part.rules->by_pod_group ? "minMember" : "min-available";
-    if (pending + part.roster->bound < part.rules->min) {
+    // Once started, a group that was satisfied takes pods as they come.
+    const bool satisfied = started && part.rules->policy == MatchPolicy::kOnceSatisfied;
+    if (!satisfied && pending + part.roster->bound < part.rules->min) {
       lacks.push_back(fmt::format("{} has {} of the {} pods that it needs ({})", part.rules->title(),
                                   pending + part.roster->bound, part.rules->min, min_name));
     } else if (pending < part.need) {

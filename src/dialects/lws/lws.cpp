@@ -58,6 +58,34 @@ json::Reader reader_of(const Workload& workload) {
           fmt::format("{} \"{}/{}\"", workload.key.kind, workload.key.ns, workload.key.name)};
 }
 
+bool is_known(std::string_view annotation) {
+  return annotation == kExclusive || annotation == kSubGroupExclusive || annotation == kJobSetExclusive ||
+         annotation == kJobSetNodeSelector ||
+         std::find(std::begin(kHarmless), std::end(kHarmless), annotation) != std::end(kHarmless);
+}
+
+// A misspelt annotation, or one that stands on the pods, would give the domain away without a word.
+void note_strays(const Workload& workload, std::vector<std::string>& notes) {
+  const auto look = [&](json::Value map, bool on_pods) {
+    if (!map || map.kind() != json::Kind::kObject) {
+      return;
+    }
+    for (const json::MemberData& member : map.members()) {
+      const bool ours = member.key.starts_with(kPrefix) || member.key.starts_with(kJobSetPrefix);
+      if (ours && (on_pods || !is_known(member.key))) {
+        notes.push_back(fmt::format("{}: {} \"{}/{}\": annotation {} {}",
+                                    json::to_string({workload.object.file, json::Value(&member.value).line()}),
+                                    workload.key.kind, workload.key.ns, workload.key.name, member.key,
+                                    on_pods ? "on a pod template has no effect" : "is not known, so it has no effect"));
+      }
+    }
+  };
+  look(workload.annotations, false);
+  for (const PodTemplate& part : workload.templates) {
+    look(part.annotations(), true);
+  }
+}
+
 // What all submissions of this family share.
 class Submitter {
  public:
@@ -209,6 +237,10 @@ void LwsDialect::describe(const Workload* workload, std::span<const PodRecord* c
 Result<> LwsDialect::submit(Intake& intake) {
   Submitter submitter(intake);
   for (const Workload& workload : intake.workloads) {
+    const bool ours = workload.key.kind == kKind || workload.key.kind == "JobSet";
+    if (ours && workload.parent == nullptr && !workload.over) {
+      note_strays(workload, intake.reading.notes);
+    }
     if (workload.dialect != kFamily || workload.running) {
       continue;
     }

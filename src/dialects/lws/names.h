@@ -24,6 +24,13 @@ inline constexpr std::string_view kNamespacedJob = "alpha.jobset.sigs.k8s.io/nam
 inline constexpr std::string_view kNoSchedule = "alpha.jobset.sigs.k8s.io/no-schedule";
 inline constexpr std::string_view kJobName = "batch.kubernetes.io/job-name";
 
+// What else is known to stand there; it has no part in placement.
+inline constexpr std::string_view kPrefix = "leaderworkerset.sigs.k8s.io/";
+inline constexpr std::string_view kJobSetPrefix = "alpha.jobset.sigs.k8s.io/";
+inline constexpr std::string_view kHarmless[] = {"leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start",
+                                                 "leaderworkerset.sigs.k8s.io/replicas",
+                                                 "leaderworkerset.sigs.k8s.io/subdomainPolicy"};
+
 // More groups or child Jobs than this are refused: no cluster has so many domains.
 inline constexpr int kMaxGroups = 100'000;
 

@@ -134,6 +134,18 @@ TEST(LeaderWorkerSet, IsRejectedWhereASubGroupsDomainIsNoSmallerThanItsGroups) {
   }
 }
 
+TEST(LeaderWorkerSet, SaysWhichOfItsAnnotationsAreNotKnown) {
+  const World world(
+      "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: s, annotations: "
+      "{leaderworkerset.sigs.k8s.io/exclusive-topolgy: net/rack}}, spec: {leaderWorkerTemplate: "
+      "{workerTemplate: {metadata: {annotations: {leaderworkerset.sigs.k8s.io/exclusive-topology: "
+      "net/rack}}, spec: {containers: []}}}}}\n");
+  ASSERT_TRUE(world.reading) << world.error();
+  ASSERT_EQ(world.reading->notes.size(), 3U) << "one for the name, one for the pods, one for the missing nodes";
+  EXPECT_NE(world.reading->notes[0].find("exclusive-topolgy is not known"), std::string::npos);
+  EXPECT_NE(world.reading->notes[1].find("on a pod template has no effect"), std::string::npos);
+}
+
 TEST(LeaderWorkerSet, OfTooManyPodsToCountIsRejected) {
   const World world(
       "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: s, namespace: "
