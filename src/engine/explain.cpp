@@ -145,6 +145,10 @@ std::string level_name(const DomainTree& tree, const Topology& topology, int lev
   return level < tree.topology_levels() ? noun(topology.levels[static_cast<std::size_t>(level)]) : "host";
 }
 
+bool wants_to_be_alone(const PlanNode& node) {
+  return node.exclusive >= 0 || std::any_of(node.children.begin(), node.children.end(), wants_to_be_alone);
+}
+
 }  // namespace
 
 std::string explain_refusal(const SearchContext& context, const Gang& gang, const GangPlan& plan,
@@ -170,6 +174,9 @@ std::string explain_refusal(const SearchContext& context, const Gang& gang, cons
     const char* found = refusal == Refusal::kSearchLimit
                             ? "no placement was found within the search limit, and none is ruled out"
                             : "no placement holds all of them together";
+    if (refusal == Refusal::kBusy && wants_to_be_alone(plan.root)) {
+      return "no domain that no other group holds can take all of its pods together now";
+    }
     return fmt::format("each pod set fits by itself {}, but {}", when, found);
   }
   if (ask.required < 0) {
