@@ -88,15 +88,10 @@ std::string names_broken(const RunningGang& gang, const std::map<BudgetId, std::
   return text;
 }
 
-ClearingSearch clearing_for(Cluster& cluster, Quota& quota, const Submission& submission,
-                            const Alternative& alternative) {
-  Alternative least = alternative;
-  shrink(least.gang.root);
+// `least`: the alternative with the fewest pods that it may start with.
+ClearingSearch clearing_among(const std::vector<VictimCandidate>& candidates, Cluster& cluster, Quota& quota,
+                              const Submission& submission, const Alternative& alternative, const Alternative& least) {
   const QuotaDemand demand = demand_of(least);
-  const std::vector<VictimCandidate> candidates = victim_candidates(quota, submission, demand, cluster.running());
-  if (candidates.empty()) {
-    return {};
-  }
   std::vector<const RunningGang*> gangs;
   for (const VictimCandidate& candidate : candidates) {
     gangs.push_back(&cluster.running()[candidate.position]);
@@ -116,13 +111,38 @@ ClearingSearch clearing_for(Cluster& cluster, Quota& quota, const Submission& su
     found.victims.push_back(candidates[i]);
   }
   found.cost = answer.cost;
-  found.gang = std::move(least.gang);
+  found.gang = least.gang;
   found.outcome = std::move(answer.outcome);
   found.considered =
       fmt::format("{} of {} that may be evicted, the cheapest choice{}; {} looked at", found.victims.size(),
                   counted(candidates.size(), "running gang"), answer.exact ? "" : " found",
                   counted(static_cast<std::size_t>(std::max(0, answer.domains)), "domain"));
   return {.found = std::move(found), .why_not = {}};
+}
+
+// Where gangs are taken back all are looked at first, as only some may run where room is needed. If the cheapest
+// of them together are more than their queues borrow, those remain of which any may go.
+ClearingSearch clearing_for(Cluster& cluster, Quota& quota, const Submission& submission,
+                            const Alternative& alternative) {
+  Alternative least = alternative;
+  shrink(least.gang.root);
+  const QuotaDemand demand = demand_of(least);
+  const auto candidates = [&](Offer offer) {
+    return victim_candidates(quota, submission, demand, cluster.running(), offer);
+  };
+  const std::vector<VictimCandidate> all = candidates(Offer::kAll);
+  if (all.empty()) {
+    return {};
+  }
+  ClearingSearch search = clearing_among(all, cluster, quota, submission, alternative, least);
+  if (search.found && !take_too_much(quota, submission, demand, cluster.running(), search.found->victims)) {
+    return search;
+  }
+  const std::vector<VictimCandidate> lowest = candidates(Offer::kLowestFirst);
+  if (lowest.size() == all.size()) {
+    return search;
+  }
+  return clearing_among(lowest, cluster, quota, submission, alternative, least);
 }
 
 }  // namespace

@@ -13,20 +13,41 @@ class Search {
  public:
   Search(const Quota& quota, const Submission& submission, const QuotaDemand& demand,
          std::span<const RunningGang> running)
-      : quota_(quota), submission_(submission), demand_(demand), running_(running) {}
-
-  std::vector<VictimCandidate> find() && {
+      : quota_(quota), submission_(submission), demand_(demand), running_(running) {
     if (submission_.queue) {
       rules_ = &quota_.rules(*submission_.queue);
     }
+  }
+
+  std::vector<VictimCandidate> find(Offer offer) && {
     for (std::size_t i = 0; i < running_.size(); ++i) {
       if (running_[i].evictable) {
         consider(i);
       }
     }
-    take_back();
+    if (offer == Offer::kAll) {
+      for (const std::size_t position : reclaimable_) {
+        found_.push_back({.position = position, .reason = EvictionReason::kReclaimed});
+      }
+    } else {
+      take_back_lowest();
+    }
     std::sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.position < b.position; });
     return std::move(found_);
+  }
+
+  // Whether every one of the reclaimed is taken while its queue borrows. The largest go last: they may take more
+  // than is left to take.
+  bool fair(std::span<const VictimCandidate> chosen) && {
+    for (const VictimCandidate& victim : chosen) {
+      if (victim.reason == EvictionReason::kReclaimed) {
+        lent_to(*running_[victim.position].queue);
+        reclaimable_.push_back(victim.position);
+      }
+    }
+    std::stable_sort(reclaimable_.begin(), reclaimable_.end(),
+                     [&](std::size_t a, std::size_t b) { return largest_part(a) < largest_part(b); });
+    return std::all_of(reclaimable_.begin(), reclaimable_.end(), [&](std::size_t position) { return take(position); });
   }
 
  private:
@@ -167,30 +188,44 @@ class Search {
     return true;
   }
 
+  // What a gang uses most of what is lent.
+  [[nodiscard]] std::int64_t largest_part(std::size_t position) const {
+    std::int64_t most = 0;
+    for (const auto& [cell, amount] : running_[position].used) {
+      most = lent_.at(*running_[position].queue).ways.contains(cell) ? std::max(most, amount) : most;
+    }
+    return most;
+  }
+
   // Of the queues that borrow, the lowest and youngest gangs until nobody there borrows any more.
-  void take_back() {
+  void take_back_lowest() {
     std::sort(reclaimable_.begin(), reclaimable_.end(), [&](std::size_t a, std::size_t b) {
       return std::tuple(running_[a].priority, -running_[a].started_seconds, std::tie(running_[b].key)) <
              std::tuple(running_[b].priority, -running_[b].started_seconds, std::tie(running_[a].key));
     });
     for (const std::size_t position : reclaimable_) {
-      const Lent& lent = lent_.at(*running_[position].queue);
-      bool helps = false;
-      for (const auto& [cell, amount] : running_[position].used) {
-        const auto way = lent.ways.find(cell);
-        if (amount <= 0 || way == lent.ways.end() ||
-            std::any_of(way->second.begin(), way->second.end(), [&](QuotaId id) { return over_.at(id) <= 0; })) {
-          continue;
-        }
-        for (const QuotaId id : way->second) {
-          over_.at(id) -= std::min(over_.at(id), amount);
-        }
-        helps = true;
-      }
-      if (helps) {
+      if (take(position)) {
         found_.push_back({.position = position, .reason = EvictionReason::kReclaimed});
       }
     }
+  }
+
+  // Whether there is still something to take back with that gang; then it is gone.
+  bool take(std::size_t position) {
+    const Lent& lent = lent_.at(*running_[position].queue);
+    bool helps = false;
+    for (const auto& [cell, amount] : running_[position].used) {
+      const auto way = lent.ways.find(cell);
+      if (amount <= 0 || way == lent.ways.end() ||
+          std::any_of(way->second.begin(), way->second.end(), [&](QuotaId id) { return over_.at(id) <= 0; })) {
+        continue;
+      }
+      for (const QuotaId id : way->second) {
+        over_.at(id) -= std::min(over_.at(id), amount);
+      }
+      helps = true;
+    }
+    return helps;
   }
 
   const Quota& quota_;
@@ -207,11 +242,17 @@ class Search {
 }  // namespace
 
 std::vector<VictimCandidate> victim_candidates(const Quota& quota, const Submission& submission,
-                                               const QuotaDemand& demand, std::span<const RunningGang> running) {
+                                               const QuotaDemand& demand, std::span<const RunningGang> running,
+                                               Offer offer) {
   if (!submission.may_evict) {
     return {};
   }
-  return Search(quota, submission, demand, running).find();
+  return Search(quota, submission, demand, running).find(offer);
+}
+
+bool take_too_much(const Quota& quota, const Submission& submission, const QuotaDemand& demand,
+                   std::span<const RunningGang> running, std::span<const VictimCandidate> chosen) {
+  return !Search(quota, submission, demand, running).fair(chosen);
 }
 
 }  // namespace gantree

@@ -18,10 +18,21 @@ struct VictimCandidate {
   EvictionReason reason = EvictionReason::kPreempted;
 };
 
+// Which gangs of a queue that borrows are offered.
+enum class Offer : std::uint8_t {
+  kLowestFirst,  // the lowest and youngest that bring it back to its quota: any subset of them may go
+  kAll,          // all: together they may be too much, see take_too_much()
+};
+
 // The running gangs that may be evicted so that a submission starts with that demand on quota, by ascending
-// position. Any subset of them may go.
+// position.
 [[nodiscard]] std::vector<VictimCandidate> victim_candidates(const Quota& quota, const Submission& submission,
                                                              const QuotaDemand& demand,
-                                                             std::span<const RunningGang> running);
+                                                             std::span<const RunningGang> running,
+                                                             Offer offer = Offer::kLowestFirst);
+
+// Whether some of these candidates would be taken from a queue that the others bring back to its quota.
+[[nodiscard]] bool take_too_much(const Quota& quota, const Submission& submission, const QuotaDemand& demand,
+                                 std::span<const RunningGang> running, std::span<const VictimCandidate> chosen);
 
 }  // namespace gantree

@@ -256,6 +256,28 @@ TEST_F(PreemptionTest, TakesBackWhatWasLent) {
   EXPECT_FALSE(quota_.borrows(theirs));
 }
 
+TEST_F(PreemptionTest, TakesBackThoseThatRunWhereRoomIsNeeded) {
+  host("a");
+  host("b");
+  const QueueId mine = queue(8, {.name = "Queue \"m\"", .reclaim = ReclaimRule::kAny});
+  const QueueId theirs = queue(8, {.name = "Queue \"t\""});
+  runs("lowest", "a", 4, theirs, 1);
+  runs("stays", "a", 4, {}, 9);
+  runs("higher", "b", 8, theirs, 5);
+  wants("train", 8, mine, 7);
+  EXPECT_EQ(plan(), "train:Placed; higher for train (Reclaimed)") << "evicting the lowest would free no host";
+}
+
+TEST_F(PreemptionTest, TakesBackNoMoreThanWhatWasLent) {
+  host("a");
+  const QueueId mine = queue(16, {.name = "Queue \"m\"", .reclaim = ReclaimRule::kAny});
+  const QueueId theirs = queue(4, {.name = "Queue \"t\""});
+  runs("one", "a", 4, theirs, 1);
+  runs("two", "a", 4, theirs, 1);
+  wants("train", 8, mine, 7);
+  EXPECT_EQ(plan(), "train:Waiting") << "with one of them gone the queue is within its quota";
+}
+
 TEST_F(PreemptionTest, TakesBackNothingWhereTheRuleIsNever) {
   host("a");
   host("b");
