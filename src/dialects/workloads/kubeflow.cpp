@@ -48,6 +48,21 @@ json::Value role_spec(json::Value specs, std::string_view role) {
   return {};
 }
 
+bool knows(const Layout& layout, std::string_view role) {
+  return std::any_of(layout.roles.begin(), layout.roles.end(),
+                     [&](std::string_view known) { return !known.empty() && lower(known) == lower(role); });
+}
+
+// A role that its operator does not know is most likely misspelt, and its pods would be missing in the gang.
+void object_to_strangers(WorkloadReader& reader, const Layout& layout, json::Value specs) {
+  for (const json::MemberData& member : specs.members()) {
+    if (!knows(layout, member.key)) {
+      reader.objection().raise(json::Value(&member.value), fmt::format("spec.{}.{}: a {} has no such role",
+                                                                       layout.member, member.key, layout.kind));
+    }
+  }
+}
+
 }  // namespace
 
 void read_kubeflow_job(WorkloadReader& reader) {
@@ -71,6 +86,7 @@ void read_kubeflow_job(WorkloadReader& reader) {
       reader.add(lower(role), read.as_object(replica, role), 1, reader.count(replica, "replicas", 1));
     }
   }
+  object_to_strangers(reader, layout, specs);
   if (workload.templates.empty()) {
     reader.objection().raise(specs, fmt::format("{} has no role that a {} knows", layout.member, layout.kind));
   }

@@ -238,5 +238,12 @@ TEST(KaiGrouper, RefusesMoreGangsThanAnyClusterStarts) {
   EXPECT_EQ(jobs.rejection("j"), "test.yaml:5: replicas of \"w\" is 1000000; at most 100000 are planned");
 }
 
+TEST(KaiTrainingJob, IsRejectedWhereARoleIsUnknown) {
+  const World world(object("kubeflow.org/v1", "PyTorchJob", "a", "",
+                           "{pytorchReplicaSpecs: {worker: {replicas: 2, template: " + pod_template() +
+                               "}, Foo: {replicas: 1, template: " + pod_template() + "}}}"));
+  EXPECT_EQ(world.rejection("a"), "test.yaml:5: spec.pytorchReplicaSpecs.Foo: a PyTorchJob has no such role");
+}
+
 }  // namespace
 }  // namespace gantree
