@@ -280,7 +280,7 @@ void add_alternatives(Assembler& assembler, const Draft& draft, Gang gang, Intak
 }  // namespace
 
 Result<Assembled> assemble(const Draft& draft, Intake& intake, Remarks& all_remarks) {
-  Remarks remarks;
+  Remarks remarks(draft.key);
   Assembled assembled;
   Submission& submission = assembled.submission;
   submission.key = draft.key;
@@ -306,7 +306,7 @@ Result<Assembled> assemble(const Draft& draft, Intake& intake, Remarks& all_rema
   gang.priority = submission.priority;
   gang.created_seconds = draft.created_seconds;
   add_alternatives(assembler, draft, std::move(gang), intake, submission);
-  all_remarks.add_once(remarks);
+  all_remarks.add_all(remarks);
   if (assembler.malformed()) {
     return tl::unexpected(*assembler.malformed());
   }

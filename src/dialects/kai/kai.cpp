@@ -59,10 +59,12 @@ Result<> KaiDialect::read(const NamedObject& named, Intake& intake) {
   if (named.object.kind == "Queue") {
     return queues_.read(named, remarks_);
   }
-  auto group = read_pod_group(named, remarks_);
+  Remarks remarks(GangKey{.ns = std::string(named.ns), .name = std::string(named.name), .kind = "PodGroup"});
+  auto group = read_pod_group(named, remarks);
   if (!group) {
     return tl::unexpected(group.error());
   }
+  remarks_.add_all(remarks);
   groups_.emplace(GroupName(named.ns, named.name), std::move(*group));
   return {};
 }
@@ -146,9 +148,9 @@ Result<> KaiDialect::hand_in(const Draft& draft, Intake& intake) {
     return tl::unexpected(assembled.error());
   }
   Submission& submission = assembled->submission;
-  Remarks remarks;
+  Remarks remarks(draft.key);
   const auto queue = queues_.find(draft, remarks);
-  remarks_.add_once(remarks);
+  remarks_.add_all(remarks);
   if (queue && *queue != nullptr) {
     submission.queue = (*queue)->id;
     for (Alternative& alternative : submission.alternatives) {
@@ -180,8 +182,10 @@ Result<> KaiDialect::submit_groups(Intake& intake) {
     if (runs || (group != groups_.end() && group->second.over)) {
       continue;
     }
-    const Draft draft = group != groups_.end() ? draft_of(group->second, members, intake, remarks_)
-                                               : draft_without_group(name, members, !groups_.empty(), intake, remarks_);
+    Remarks remarks(GangKey{.ns = name.first, .name = name.second, .kind = "PodGroup"});
+    const Draft draft = group != groups_.end() ? draft_of(group->second, members, intake, remarks)
+                                               : draft_without_group(name, members, !groups_.empty(), intake, remarks);
+    remarks_.add_all(remarks);
     if (draft.rejection || !draft.root.sets.empty() || !draft.root.groups.empty()) {
       if (auto handed = hand_in(draft, intake); !handed) {
         return handed;

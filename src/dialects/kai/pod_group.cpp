@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <span>
 
 #include "dialects/core/metadata.h"
 #include "dialects/kai/names.h"
@@ -19,6 +20,10 @@ namespace {
 // Settings that matter to a scheduler that goes on and on, not to a plan.
 constexpr std::string_view kUnused[] = {"markUnschedulable", "schedulingBackoff", "preemptionDelay",
                                         "stalenessGracePeriod"};
+
+constexpr std::string_view kConstraintFields[] = {"topology", "requiredTopologyLevel", "preferredTopologyLevel"};
+constexpr std::string_view kSubGroupFields[] = {
+    "name", "parent", "minMember", "minSubGroup", "topologyConstraint", "topologyConstraints"};
 
 class PodGroupReader {
  public:
@@ -51,7 +56,7 @@ class PodGroupReader {
     read_subgroups(spec);
     for (const std::string_view field : kUnused) {
       if (read_.any(spec, field)) {
-        remarks.add(fmt::format("spec.{} of a PodGroup has no effect in a plan", field));
+        remarks.add(fmt::format("spec.{} has no effect in a plan", field));
       }
     }
   }
@@ -90,11 +95,24 @@ class PodGroupReader {
     return static_cast<int>(*value);
   }
 
+  // What is misspelt here would silently ask for nothing.
+  void object_to_strangers(json::Value parent, std::string_view what, std::span<const std::string_view> known) {
+    if (!parent) {
+      return;
+    }
+    for (const json::MemberData& member : parent.members()) {
+      if (std::find(known.begin(), known.end(), member.key) == known.end()) {
+        objection_.raise(json::Value(&member.value), fmt::format("{}.{}: there is no such field", what, member.key));
+      }
+    }
+  }
+
   LevelRequest levels(json::Value parent) {
     json::Value constraint = read_.object(parent, "topologyConstraint");
     if (!constraint) {
       constraint = read_.object(parent, "topologyConstraints");  // as the first design spelt it
     }
+    object_to_strangers(constraint, "topologyConstraint", kConstraintFields);
     return {.file = named_.object.file,
             .topology = text(constraint, "topology"),
             .required = text(constraint, "requiredTopologyLevel"),
@@ -111,6 +129,7 @@ class PodGroupReader {
     }
     for (const json::NodeData& item : list.items()) {
       const json::Value one = read_.as_object(json::Value(&item), "subGroups");
+      object_to_strangers(one, "subGroups", kSubGroupFields);
       SubGroup& subgroup = group_.subgroups.emplace_back();
       subgroup.name = read_.require_text(one, "name");
       subgroup.at = one;

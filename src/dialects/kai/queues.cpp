@@ -59,12 +59,13 @@ Allowance read_allowance(json::Reader& read, json::Value resource, std::size_t k
 
 }  // namespace
 
-Result<> QueueTree::read(const NamedObject& named, Remarks& remarks) {
+Result<> QueueTree::read(const NamedObject& named, Remarks& all_remarks) {
+  Remarks remarks(fmt::format("Queue {}", named.name));
   json::Reader read(named.object.file, named.object.value, fmt::format("Queue \"{}\"", named.name));
   const json::Value spec = read.object(named.object.value, "spec");
   const json::Value resources = read.object(spec, "resources");
   if (!resources) {
-    remarks.add("spec.resources is not given: nothing is limited", "Queue");
+    remarks.add("spec.resources is not given: nothing is limited");
   }
   Queue queue;
   queue.parent = read.text(spec, "parentQueue").value_or("");
@@ -88,12 +89,13 @@ Result<> QueueTree::read(const NamedObject& named, Remarks& remarks) {
       0, read.quantity(weighed, "overQuotaWeight", Unit::kMilli, Round::kDown).value_or(queue.rules.weight));
   for (const std::string_view field : {"preemptMinRuntime", "reclaimMinRuntime"}) {
     if (read.any(spec, field)) {
-      remarks.add(fmt::format("spec.{} has no effect in a plan", field), "Queue");
+      remarks.add(fmt::format("spec.{} has no effect in a plan", field));
     }
   }
   if (!read.ok()) {
     return read.error();
   }
+  all_remarks.add_all(remarks);
   queues_.emplace(named.name, std::move(queue));
   return {};
 }

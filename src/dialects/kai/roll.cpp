@@ -57,10 +57,8 @@ class Sorted {
     if (found && group_.subgroups[*found].children.empty()) {
       return found;
     }
-    remarks.add(label ? fmt::format("PodGroup \"{}/{}\" has no subgroup \"{}\" that holds pods: its pods are left out",
-                                    group_.key.ns, group_.key.name, label.text())
-                      : fmt::format("PodGroup \"{}/{}\" has subgroups: pods without label {} are left out",
-                                    group_.key.ns, group_.key.name, kSubgroup));
+    remarks.add(label ? fmt::format("there is no subgroup \"{}\" that holds pods: its pods are left out", label.text())
+                      : fmt::format("it has subgroups: pods without label {} are left out", kSubgroup));
     return std::nullopt;
   }
 
@@ -232,8 +230,7 @@ Draft draft_of(const PodGroup& group, const Roll::Members& members, Intake& inta
   if (!drafter.draft(draft.root)) {
     draft.rejection = incomplete(drafter.lacking());
   } else if (!drafter.lacking().empty()) {
-    remarks.add(fmt::format("PodGroup \"{}/{}\" starts without some of its subgroups: {}", group.key.ns, group.key.name,
-                            drafter.lacking()));
+    remarks.add(fmt::format("it starts without some of its subgroups: {}", drafter.lacking()));
   }
   drop_complete(draft.root);
   return draft;

@@ -56,7 +56,7 @@ TEST(KaiLevels, NeedATopologyUnlessThereIsOnlyOne) {
   const World one(kNetwork + job);
   EXPECT_EQ(one.constraint("a").required, 1);
   EXPECT_EQ(one.reading->notes.at(0),
-            "1 gang of KAI: no kai.scheduler/topology is given: Topology \"network\", the only one, is taken");
+            "Job default/a of KAI: no kai.scheduler/topology is given: Topology \"network\", the only one, is taken");
   const World two(kNetwork + topology("[{nodeLabel: other/rack, alias: rack}]") + job);
   EXPECT_NE(two.rejection("a").find("kai.scheduler/topology-required-placement needs kai.scheduler/topology beside it"),
             std::string::npos);

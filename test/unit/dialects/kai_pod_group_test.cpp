@@ -97,9 +97,11 @@ TEST(KaiPodGroup, ThatThePodGrouperMadeLeavesTheAskingToTheWorkload) {
 
 TEST(KaiPodGroup, SettingsOfNoEffectAreRemarkedOnce) {
   const World world(pod_group("g", "{minMember: 1, schedulingBackoff: 1}") +
-                    pod_group("h", "{minMember: 1, schedulingBackoff: 1}"));
+                    pod_group("h", "{minMember: 1, schedulingBackoff: 1}") +
+                    pod_group("i", "{minMember: 1, schedulingBackoff: 1}"));
   ASSERT_TRUE(world.reading) << world.error();
-  EXPECT_EQ(world.reading->notes.at(0), "2 gangs of KAI: spec.schedulingBackoff of a PodGroup has no effect in a plan");
+  EXPECT_EQ(world.reading->notes.at(0),
+            "PodGroup default/g and 2 more of KAI: spec.schedulingBackoff has no effect in a plan");
 }
 
 TEST(KaiRunning, APodThatIsMissingGoesToTheRackOfTheOthers) {
@@ -149,6 +151,24 @@ TEST(KaiRunning, GangsOfHighPriorityAreNotEvicted) {
   EXPECT_FALSE(evictable(", priorityClassName: build"));
   EXPECT_TRUE(evictable(", priorityClassName: build, kai.scheduler/preemptibility: preemptible"));
   EXPECT_FALSE(evictable(", kai.scheduler/preemptibility: non-preemptible"));
+}
+
+TEST(KaiPodGroup, IsRejectedWhereAFieldIsMisspelt) {
+  EXPECT_EQ(
+      World(pod_group("g", "{minMember: 1, topologyConstraint: {topology: network, requiredTopologylevel: rack}}") +
+            member("p", "g"))
+          .rejection("g"),
+      "test.yaml:5: topologyConstraint.requiredTopologylevel: there is no such field");
+  EXPECT_EQ(World(pod_group("g", "{subGroups: [{name: s, minMembers: 1}]}") + member("p", "g", "s")).rejection("g"),
+            "test.yaml:5: subGroups.minMembers: there is no such field");
+}
+
+TEST(KaiPodGroup, LeavesOutPodsOfNoSubgroupAndSaysWhose) {
+  const World world(pod_group("g", "{subGroups: [{name: s, minMember: 1}]}") + member("p", "g", "s") +
+                    member("q", "g", "t") + member("r", "g", "t"));
+  ASSERT_TRUE(world.reading) << world.error();
+  EXPECT_EQ(world.reading->notes.at(0),
+            "PodGroup default/g of KAI: there is no subgroup \"t\" that holds pods: its pods are left out");
 }
 
 TEST(KaiPodGroup, IsRejectedWhereItsTreeIsTooDeep) {
