@@ -34,6 +34,7 @@ struct JobRequest {
   std::vector<PodSetRequest> pod_sets;
   std::optional<std::string> objection;   // why it can be rejected at once
   std::optional<std::string> incomplete;  // what is still missing of it
+  std::vector<NodeId> runs_on;  // where some of its pods run already: it asks for the others, and its quota is used
 };
 
 // The queue that a workload names, itself or (a CronJob) in the Jobs that it makes; absent where it names none.

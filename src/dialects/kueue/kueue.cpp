@@ -117,7 +117,7 @@ Result<> KueueDialect::submit(Intake& intake) {
     intake.reading.queue.push_back(submission_of(request, setup_, intake, unresolved));
   }
   for (const Workload& workload : intake.workloads) {
-    if (workload.dialect == kFamily && !workload.running && workload.bound_pods > 0) {
+    if (is_left_out(workload)) {
       intake.reading.notes.push_back(
           fmt::format("{} \"{}/{}\": {} of {} pods run; the rest of a started job is not planned", workload.key.kind,
                       workload.key.ns, workload.key.name, workload.bound_pods, workload.pods()));

@@ -52,6 +52,31 @@ std::vector<Workload> split(const Workload& workload) {
   return parts;
 }
 
+// Whether what is missing of a workload that runs in part can be told: where all of its pods are alike.
+bool can_resume(const Workload& workload) {
+  return workload.templates.size() == 1 && workload.templates.front().replicas == 1 &&
+         (workload.key.kind == "Job" || workload.key.kind == "StatefulSet");
+}
+
+// The pods of a workload that do not run yet.
+Result<JobRequest> rest_of(const Workload& workload, const Intake& intake, Inventory& inventory) {
+  auto request = read_request(workload, inventory);
+  if (!request) {
+    return request;
+  }
+  PodSetRequest& pods = request->pod_sets.front();
+  // Pods that have ended are not made again, so those that wait are what is missing, where there are any.
+  const int missing = pods.count - workload.bound_pods;
+  pods.count = workload.pending_pods > 0 ? std::min(missing, workload.pending_pods) : missing;
+  pods.min_count = std::clamp(pods.min_count - workload.bound_pods, 1, pods.count);
+  for (const PodRecord& pod : intake.pods) {
+    if (pod.workload == &workload && pod.bound()) {
+      request->runs_on.push_back(inventory.reserve(pod.node));
+    }
+  }
+  return request;
+}
+
 // Plain pods that start together.
 struct PodGroup {
   std::size_t at = 0;  // its place among the requests
@@ -111,6 +136,10 @@ Result<JobRequest> merge(PodGroup group, std::string_view name, Inventory& inven
 
 }  // namespace
 
+bool is_left_out(const Workload& workload) {
+  return workload.dialect == kFamily && !workload.running && workload.bound_pods > 0 && !can_resume(workload);
+}
+
 json::Value pod_group_of(json::Value labels) {
   return text_at(labels, kPodGroup);
 }
@@ -119,7 +148,15 @@ Result<std::vector<JobRequest>> requests_of(const Intake& intake, Inventory& inv
   std::vector<JobRequest> requests;
   std::map<std::pair<std::string, std::string>, PodGroup> groups;  // by namespace and name
   for (const Workload& workload : intake.workloads) {
-    if (workload.dialect != kFamily || workload.running || workload.bound_pods > 0) {
+    if (workload.dialect != kFamily || workload.running || (workload.bound_pods > 0 && !can_resume(workload))) {
+      continue;
+    }
+    if (workload.bound_pods > 0) {
+      auto rest = rest_of(workload, intake, inventory);
+      if (!rest) {
+        return tl::unexpected(rest.error());
+      }
+      requests.push_back(std::move(*rest));
       continue;
     }
     if (const json::Value name = pod_group_of(workload.labels); name && workload.key.kind == "Pod") {

@@ -14,6 +14,9 @@ namespace gantree::kueue {
 // stands where its first pod does. Fails where a pod template is malformed.
 [[nodiscard]] Result<std::vector<JobRequest>> requests_of(const Intake& intake, Inventory& inventory);
 
+// Whether a workload runs in part, and it cannot be told which of its pods are missing: it is not asked for.
+[[nodiscard]] bool is_left_out(const Workload& workload);
+
 // The group of plain pods to which a pod belongs; absent where it names none.
 [[nodiscard]] json::Value pod_group_of(json::Value labels);
 

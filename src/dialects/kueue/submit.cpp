@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dialects/core/priority.h"
+#include "dialects/gangs.h"
 #include "dialects/kueue/alternatives.h"
 #include "dialects/kueue/names.h"
 
@@ -84,6 +85,22 @@ std::optional<Rejection> closed(const JobRequest& workload, const LocalQueue& lo
   return std::nullopt;
 }
 
+// What runs of the job has used its quota, and fixes the domain of a required level.
+void resume(Alternative& alternative, const JobRequest& workload, Cluster& cluster) {
+  for (QuotaDemand& demand : alternative.demand) {
+    demand.clear();
+  }
+  for (PodSet& pods : alternative.gang.root.pod_sets) {
+    const TopologyId topology = pods.constraint.topology.value_or(alternative.gang.topology);
+    if (!pods.constraint.required) {
+      continue;
+    }
+    if (const auto path = common_domain(cluster.engine(), topology, *pods.constraint.required, workload.runs_on)) {
+      confine(pods.shape, cluster.engine().topology(topology), *path, cluster.inventory().strings());
+    }
+  }
+}
+
 void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& intake, Unresolved& unresolved,
                        Submission& submission) {
   const LocalQueue* queue = queue_of(workload, setup);
@@ -119,6 +136,9 @@ void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& i
   for (Alternative& alternative : submission.alternatives) {
     alternative.gang.dialect = submission.dialect;
     alternative.gang.priority = submission.priority;
+    if (!workload.runs_on.empty()) {
+      resume(alternative, workload, intake.cluster);
+    }
   }
 }
 

@@ -103,6 +103,28 @@ TEST(Claims, AskForPodsThatWaitThoughTheStatusCallsThemActive) {
   EXPECT_EQ(World(node("a") + job + pod("j-x", "Job", "j", "x: z", "")).reading->queue.size(), 1U);
 }
 
+TEST(Claims, AskForTheRestOfAJobInTheDomainWhereItRuns) {
+  const std::string job =
+      std::string(
+          "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: default, labels: "
+          "{kueue.x-k8s.io/queue-name: queue}}, spec: {parallelism: 3, template: {metadata: {annotations: "
+          "{kueue.x-k8s.io/podset-required-topology: net/block}}, spec: {") +
+      kContainers + "}}}, status: {active: 3}}\n";
+  const std::string host =
+      "---\n{apiVersion: v1, kind: Node, metadata: {name: h, labels: {pool: tas, net/block: b, net/rack: r}}, status: "
+      "{allocatable: {cpu: 8, pods: 110, nvidia.com/gpu: 8}}}\n";
+  World world(kSetup + host + job + pod("j-v", "Job", "j", "x: z", "h") + pod("j-w", "Job", "j", "x: z", "") +
+              pod("j-z", "Job", "j", "x: z", ""));
+  ASSERT_TRUE(world.reading) << world.error();
+  const Alternative& way = world.job("j").alternatives.at(0);
+  const PodSet& rest = way.gang.root.pod_sets.at(0);
+  EXPECT_EQ(rest.count, 2);
+  EXPECT_EQ(rest.min_count, 2);
+  EXPECT_EQ(rest.shape.node_selector.size(), 2U) << "the pool of the flavor, and the block where it runs";
+  EXPECT_TRUE(way.demand.at(0).empty()) << "the quota of all three is used already";
+  EXPECT_EQ(world.quota.cell(make_id<QuotaTag>(1)).used, 3);
+}
+
 TEST(Claims, CutOwnersThatGoRoundInACircle) {
   const auto job = [](const std::string& name, const std::string& owner) {
     return "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: " + name +
