@@ -6,12 +6,33 @@ namespace gantree {
 
 namespace {
 
+// Devices come whole: Kubernetes refuses parts of an extended resource.
+void check_whole(json::Reader& read, json::Value list) {
+  if (!list) {
+    return;
+  }
+  for (const json::MemberData& member : list.members()) {
+    const json::Value value(&member.value);
+    const bool extended = member.key.find('/') != std::string_view::npos;
+    if (!extended || !read.ok()) {
+      continue;
+    }
+    const auto up = read.as_quantity(value, member.key, Unit::kOne, Round::kUp);
+    const auto down = read.as_quantity(value, member.key, Unit::kOne, Round::kDown);
+    if (up != down) {
+      read.complain(value, fmt::format("{} must be a whole number, not {}", member.key, value.text()));
+    }
+  }
+}
+
 // Requests of a container; a limit without a request is one.
 Amounts container_requests(json::Reader& read, json::Value container, ResourceNames& names) {
   const json::Value resources = read.object(container, "resources");
   if (!resources) {
     return {};
   }
+  check_whole(read, read.object(resources, "requests"));
+  check_whole(read, read.object(resources, "limits"));
   Amounts requests = read_amounts(read, resources, "requests", names, Round::kUp);
   if (const json::Value limits = read.object(resources, "limits")) {
     const json::Value given = resources["requests"];

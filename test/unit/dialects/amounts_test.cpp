@@ -37,8 +37,7 @@ TEST_F(PodRequests, AreOnePodWhereNothingIsAskedFor) {
 }
 
 TEST_F(PodRequests, RoundUp) {
-  EXPECT_EQ(of("containers: [{resources: {requests: {cpu: 0.1m, memory: 1.5, nvidia.com/gpu: 500m}}}]"),
-            "cpu=1 memory=2 pods=1 nvidia.com/gpu=1");
+  EXPECT_EQ(of("containers: [{resources: {requests: {cpu: 0.1m, memory: 1.5}}}]"), "cpu=1 memory=2 pods=1");
 }
 
 TEST_F(PodRequests, TakeLimitsWhereThereAreNoRequests) {
@@ -99,6 +98,15 @@ TEST_F(PodRequests, MayNotBeNegativeHoweverSmall) {
             "test.yaml:3: containers[0].resources.requests.cpu must be at least 0, not -1");
   EXPECT_NE(of("containers: [{resources: {requests: {memory: -0.5}}}]").find("must be at least 0"), std::string::npos);
   EXPECT_NE(of("containers: [{resources: {limits: {memory: -100m}}}]").find("must be at least 0"), std::string::npos);
+}
+
+TEST_F(PodRequests, AreWholeDevices) {
+  EXPECT_EQ(of("containers: [{resources: {requests: {nvidia.com/gpu: 1.5}}}]"),
+            "test.yaml:1: nvidia.com/gpu must be a whole number, not 1.5");
+  EXPECT_NE(of("containers: [{resources: {limits: {nvidia.com/gpu: 500m}}}]").find("must be a whole number"),
+            std::string::npos);
+  EXPECT_EQ(of("containers: [{resources: {requests: {nvidia.com/gpu: 2.0, cpu: 1.5}}}]"),
+            "cpu=1500 pods=1 nvidia.com/gpu=2");
 }
 
 TEST_F(PodRequests, DoNotOverflow) {
