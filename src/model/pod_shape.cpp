@@ -1,7 +1,8 @@
 #include "model/pod_shape.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/whole_number.h"
 
 namespace gantree {
 
@@ -9,12 +10,6 @@ namespace {
 
 bool contains(const std::vector<StringId>& sorted, StringId value) {
   return std::binary_search(sorted.begin(), sorted.end(), value);
-}
-
-std::optional<std::int64_t> integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
 // As Kubernetes does: NotIn holds where the label is missing; Gt and Lt need an
@@ -31,7 +26,7 @@ bool holds(const SelectorRequirement& requirement, const StringId* value, const 
       return value == nullptr;
     case SelectorOperator::kGt:
     case SelectorOperator::kLt: {
-      const auto number = value == nullptr ? std::nullopt : integer(strings.text(*value));
+      const auto number = value == nullptr ? std::nullopt : whole_number<std::int64_t>(strings.text(*value));
       if (!number) {
         return false;
       }

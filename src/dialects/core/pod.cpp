@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/whole_number.h"
 #include "dialects/core/amounts.h"
 #include "dialects/core/metadata.h"
 #include "dialects/core/node.h"
@@ -72,9 +72,8 @@ std::optional<SelectorOperator> selector_operator(std::string_view text) {
 
 void read_bound(Context context, json::Value at, SelectorRequirement& requirement) {
   if (requirement.values.size() == 1) {
-    const std::string_view text = context.strings.text(requirement.values.front());
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), requirement.bound);
-    if (error == std::errc{} && end == text.data() + text.size()) {
+    if (const auto bound = whole_number<std::int64_t>(context.strings.text(requirement.values.front()))) {
+      requirement.bound = *bound;
       return;
     }
   }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
+#include "base/whole_number.h"
 #include "dialects/kai/names.h"
 
 namespace gantree::kai {
@@ -101,13 +101,7 @@ bool satisfied(const DraftGroup& group) {
 
 std::optional<int> number_at(json::Value labels, std::string_view key) {
   const json::Value value = text_at(labels, key);
-  if (!value) {
-    return std::nullopt;
-  }
-  int number = 0;
-  const std::string_view text = value.text();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && number >= 0 ? std::optional(number) : std::nullopt;
+  return value ? whole_number(value.text(), 0) : std::nullopt;
 }
 
 std::optional<int> index_of(const PodRecord& pod) {

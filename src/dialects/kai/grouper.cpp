@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
+#include "base/whole_number.h"
 #include "dialects/kai/bound.h"
 #include "dialects/kai/grouping.h"
 #include "dialects/kai/names.h"
@@ -127,12 +127,9 @@ std::optional<int> Grouping::count_at(json::Value annotations, std::string_view 
   if (!value) {
     return std::nullopt;
   }
-  int count = 0;
-  const std::string_view text = value.text();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc{} || end != text.data() + text.size() || count < 1) {
-    objection.raise(value, fmt::format("{} must be a whole number of at least 1, not \"{}\"", key, text));
-    return std::nullopt;
+  const auto count = whole_number(value.text(), 1);
+  if (!count) {
+    objection.raise(value, fmt::format("{} must be a whole number of at least 1, not \"{}\"", key, value.text()));
   }
   return count;
 }

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
+#include "base/whole_number.h"
 #include "dialects/core/metadata.h"
 #include "dialects/koordinator/names.h"
 #include "dialects/workloads/workload.h"
@@ -18,14 +18,11 @@ namespace {
 constexpr int kMostMembers = std::numeric_limits<std::int32_t>::max();
 
 int read_number(Objection& objection, json::Value value, std::string_view annotation, int min) {
-  const std::string_view text = value.text();
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < min) {
-    objection.raise(value, fmt::format("{} must be a whole number from {}, not \"{}\"", annotation, min, text));
-    return min;
+  const auto number = whole_number(value.text(), min);
+  if (!number) {
+    objection.raise(value, fmt::format("{} must be a whole number from {}, not \"{}\"", annotation, min, value.text()));
   }
-  return number;
+  return number.value_or(min);
 }
 
 // "namespace/name", neither of them empty.

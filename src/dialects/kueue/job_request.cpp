@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/whole_number.h"
 #include "dialects/core/metadata.h"
 #include "dialects/core/pod.h"
 #include "dialects/kueue/names.h"
@@ -33,15 +33,13 @@ int read_min_parallelism(Objection& objection, const Workload& workload, int par
   if (!value) {
     return parallelism;
   }
-  const std::string_view text = value.text();
-  int minimum = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), minimum);
-  if (error != std::errc{} || end != text.data() + text.size() || minimum < 1 || minimum > parallelism) {
+  const auto minimum = whole_number(value.text(), 1);
+  if (!minimum || *minimum > parallelism) {
     objection.raise(value, fmt::format("{} must be a whole number from 1 to the parallelism of {}, not \"{}\"",
-                                       kMinParallelism, parallelism, text));
+                                       kMinParallelism, parallelism, value.text()));
     return parallelism;
   }
-  return minimum;
+  return *minimum;
 }
 
 // If one template asks for a topology, the others must say what they want too.

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
+#include "base/whole_number.h"
 #include "dialects/kueue/names.h"
 
 namespace gantree::kueue {
@@ -17,12 +17,7 @@ namespace {
 constexpr int kMostMembers = 100'000;
 
 std::optional<int> number_in(json::Value value) {
-  int number = 0;
-  const std::string_view text = value ? value.text() : std::string_view{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return !text.empty() && error == std::errc{} && end == text.data() + text.size() && number >= 0
-             ? std::optional(number)
-             : std::nullopt;
+  return value ? whole_number(value.text(), 0) : std::nullopt;
 }
 
 // The replicas of a workload whose replicas are admitted one by one.

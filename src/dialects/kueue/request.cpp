@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <limits>
 
+#include "base/whole_number.h"
 #include "dialects/kueue/names.h"
 #include "json/read.h"
 
@@ -16,15 +16,6 @@ namespace {
 
 json::Value annotation(json::Reader& read, json::Value annotations, std::string_view key) {
   return read.text(annotations, key) ? annotations[key] : json::Value();
-}
-
-std::optional<int> parse_size(std::string_view text) {
-  int size = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (error != std::errc{} || end != text.data() + text.size() || size < 1) {
-    return std::nullopt;
-  }
-  return size;
 }
 
 json::Value read_unconstrained(Objection& objection, json::Value value) {
@@ -50,7 +41,7 @@ void read_slice(Objection& objection, json::Value level, json::Value size, std::
     objection.raise(level, fmt::format("{} needs {} beside it", kSliceLevel, kSliceSize));
     return;
   }
-  const auto number = size ? parse_size(size.text()) : default_size;
+  const auto number = size ? whole_number(size.text(), 1) : default_size;
   if (!number) {
     objection.raise(size, fmt::format("{} must be a whole number of at least 1, not \"{}\"", kSliceSize, size.text()));
     return;

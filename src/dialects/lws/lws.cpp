@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/whole_number.h"
 #include "dialects/core/priority.h"
 #include "dialects/gangs.h"
 #include "dialects/lws/job_set.h"
@@ -16,13 +16,7 @@ namespace {
 
 std::optional<int> index_at(json::Value labels, std::string_view key) {
   const json::Value value = text_at(labels, key);
-  if (!value) {
-    return std::nullopt;
-  }
-  int index = 0;
-  const std::string_view text = value.text();
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  return error == std::errc{} && end == text.data() + text.size() && index >= 0 ? std::optional(index) : std::nullopt;
+  return value ? whole_number(value.text(), 0) : std::nullopt;
 }
 
 // Pods without an index count as the next workers.

@@ -1,0 +1,20 @@
+// Whole numbers in text, strictly: no sign but '-', no blanks, nothing after the digits.
+#pragma once
+
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace gantree {
+
+// Nothing where the text is no such number, too large for T, or below `min`.
+template <class T = int>
+[[nodiscard]] std::optional<T> whole_number(std::string_view text, T min = std::numeric_limits<T>::min()) {
+  T number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && number >= min ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace gantree
