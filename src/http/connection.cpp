@@ -1,0 +1,271 @@
+#include "http/connection.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <exception>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace gantree::http {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using Clock = std::chrono::steady_clock;
+using boost::system::error_code;
+
+namespace {
+
+// How long a client may take to notice that all is said, before the socket goes.
+constexpr std::chrono::milliseconds kFarewell{2'000};
+
+std::string head_of(const Response& response, bool keep_alive) {
+  std::string head = fmt::format("HTTP/1.1 {} {}\r\nContent-Length: {}\r\n", response.status,
+                                 reason_phrase(response.status), response.body.size());
+  if (!response.content_type.empty()) {
+    fmt::format_to(std::back_inserter(head), "Content-Type: {}\r\n", response.content_type);
+  }
+  for (const auto& [name, value] : response.headers) {
+    fmt::format_to(std::back_inserter(head), "{}: {}\r\n", name, value);
+  }
+  head += keep_alive ? "\r\n" : "Connection: close\r\n\r\n";
+  return head;
+}
+
+template <class Stream>
+class StreamConnection final : public Connection, public std::enable_shared_from_this<StreamConnection<Stream>> {
+ public:
+  StreamConnection(Stream stream, ConnectionPlace place, std::shared_ptr<asio::ssl::context> context)
+      : place_(std::move(place)),
+        context_(std::move(context)),
+        stream_(std::move(stream)),
+        deadline_(stream_.get_executor()),
+        answered_(stream_.get_executor()),
+        parser_(place_.options.limits) {}
+
+  void start(std::function<void()> ended) override {
+    asio::co_spawn(
+        stream_.get_executor(), [self = this->shared_from_this()] { return self->serve(); },
+        [self = this->shared_from_this(), ended = std::move(ended)](const std::exception_ptr& broken) {
+          self->close();
+          ended();
+          // Every expected error is an error_code: what throws is memory, or a mistake.
+          if (broken) {
+            std::rethrow_exception(broken);
+          }
+        });
+  }
+
+  void close() override {
+    closed_ = true;
+    deadline_.cancel();
+    answered_.cancel();
+    error_code ignored;
+    socket().close(ignored);
+  }
+
+  [[nodiscard]] bool idle() const override { return idle_; }
+  [[nodiscard]] Clock::time_point idle_since() const override { return idle_since_; }
+
+  void set_response(Response response) {
+    response_ = std::move(response);
+    answered_.cancel();
+  }
+
+ private:
+  static constexpr bool kTls = !std::is_same_v<Stream, tcp::socket>;
+
+  // Leads an answer from any thread to the connection, as long as there is one.
+  class Target final : public Reply::Target {
+   public:
+    explicit Target(const std::shared_ptr<StreamConnection>& connection)
+        : alive_(connection->place_.alive), connection_(connection) {}
+
+    void answer(Response response) override {
+      const auto alive = alive_.lock();
+      auto connection = connection_.lock();
+      if (alive == nullptr || connection == nullptr) {
+        return;
+      }
+      const auto executor = connection->stream_.get_executor();
+      asio::dispatch(executor, [connection = std::move(connection), response = std::move(response)]() mutable {
+        connection->set_response(std::move(response));
+      });
+    }
+
+   private:
+    std::weak_ptr<void> alive_;
+    std::weak_ptr<StreamConnection> connection_;
+  };
+
+  tcp::socket& socket() {
+    if constexpr (kTls) {
+      return stream_.next_layer();
+    } else {
+      return stream_;
+    }
+  }
+
+  // Closes the connection unless the next call, or no_limit(), comes first.
+  void limit(std::chrono::milliseconds time) {
+    deadline_.expires_after(time);
+    deadline_.async_wait([self = this->weak_from_this()](const error_code& error) {
+      const auto connection = self.lock();
+      // A wait that ended just before it was called off comes here all the same.
+      if (!error && connection != nullptr && connection->deadline_.expiry() <= Clock::now()) {
+        connection->close();
+      }
+    });
+  }
+  void no_limit() { deadline_.expires_at(Clock::time_point::max()); }
+
+  asio::awaitable<void> serve() {
+    if (!co_await handshake()) {
+      co_return;
+    }
+    for (bool more = true; more && !closed_;) {
+      const Progress progress = co_await read();
+      if (progress == Progress::kNeedMore) {
+        co_return;
+      }
+      more = progress == Progress::kDone && parser_.keep_alive();
+      const bool head_only = co_await respond(progress);
+      more = more && !place_.stopping;
+      if (closed_ || !co_await write(more, head_only)) {
+        co_return;
+      }
+    }
+    co_await part();
+  }
+
+  asio::awaitable<bool> handshake() {
+    error_code error;
+    if constexpr (kTls) {
+      limit(place_.options.header_timeout);
+      co_await stream_.async_handshake(asio::ssl::stream_base::server,
+                                       asio::redirect_error(asio::use_awaitable, error));
+    }
+    co_return !error && !closed_;
+  }
+
+  // kNeedMore: the client has gone, or was too slow.
+  asio::awaitable<Progress> read() {
+    idle_ = !parser_.started();
+    idle_since_ = Clock::now();
+    bool in_body = false;
+    limit(idle_ ? place_.options.idle_timeout : place_.options.header_timeout);
+    Progress progress = parser_.feed("");
+    while (progress == Progress::kNeedMore) {
+      if (parser_.take_expectation() && !co_await permit_body()) {
+        co_return Progress::kNeedMore;
+      }
+      error_code error;
+      const std::size_t size =
+          co_await stream_.async_read_some(asio::buffer(incoming_), asio::redirect_error(asio::use_awaitable, error));
+      if (error || closed_) {
+        co_return Progress::kNeedMore;
+      }
+      if (idle_) {
+        idle_ = false;
+        limit(place_.options.header_timeout);
+      }
+      progress = parser_.feed({incoming_.data(), size});
+      if (!in_body && parser_.header_done()) {
+        in_body = true;
+        limit(place_.options.body_timeout);
+      }
+    }
+    no_limit();
+    co_return progress;
+  }
+
+  asio::awaitable<bool> permit_body() {
+    static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    error_code error;
+    co_await asio::async_write(stream_, asio::buffer(kContinue), asio::redirect_error(asio::use_awaitable, error));
+    co_return !error && !closed_;
+  }
+
+  // Waits until there is a response. True where its body must not be sent.
+  asio::awaitable<bool> respond(Progress progress) {
+    if (progress == Progress::kBad) {
+      const IncomingRequest rest = parser_.take_rest();
+      response_ = place_.options.refusal ? place_.options.refusal(rest, parser_.status(), parser_.what())
+                                         : plain(parser_.status(), parser_.what());
+      co_return false;
+    }
+    IncomingRequest request = parser_.take();
+    const bool head_only = request.method == "HEAD";
+    answered_.expires_at(Clock::time_point::max());
+    place_.handler(std::move(request), Reply(std::make_shared<Target>(this->shared_from_this())));
+    while (!response_ && !closed_) {
+      error_code woken;
+      co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+    }
+    co_return head_only;
+  }
+
+  asio::awaitable<bool> write(bool keep_alive, bool head_only) {
+    const Response response = *std::exchange(response_, std::nullopt);
+    const std::string head = head_of(response, keep_alive);
+    const std::array<asio::const_buffer, 2> parts{
+        asio::buffer(head), head_only ? asio::const_buffer() : asio::const_buffer(asio::buffer(response.body))};
+    limit(place_.options.write_timeout);
+    error_code error;
+    co_await asio::async_write(stream_, parts, asio::redirect_error(asio::use_awaitable, error));
+    co_return !error && !closed_;
+  }
+
+  // What the client still sends is read and thrown away: closing on it at once could cost it our answer.
+  asio::awaitable<void> part() {
+    idle_ = false;
+    limit(kFarewell);
+    error_code error;
+    if constexpr (kTls) {
+      co_await stream_.async_shutdown(asio::redirect_error(asio::use_awaitable, error));
+      error.clear();
+    }
+    error_code ignored;
+    socket().shutdown(tcp::socket::shutdown_send, ignored);
+    while (!error && !closed_) {
+      co_await socket().async_read_some(asio::buffer(incoming_), asio::redirect_error(asio::use_awaitable, error));
+    }
+  }
+
+  ConnectionPlace place_;
+  std::shared_ptr<asio::ssl::context> context_;  // null without TLS
+  Stream stream_;
+  asio::steady_timer deadline_;
+  asio::steady_timer answered_;  // never runs out; called off when there is a response
+  RequestParser parser_;
+  std::array<char, std::size_t{16} << 10> incoming_;
+  std::optional<Response> response_;
+  bool closed_ = false;
+  bool idle_ = true;
+  Clock::time_point idle_since_ = Clock::now();
+};
+
+}  // namespace
+
+std::shared_ptr<Connection> plain_connection(tcp::socket socket, ConnectionPlace place) {
+  return std::make_shared<StreamConnection<tcp::socket>>(std::move(socket), std::move(place), nullptr);
+}
+
+std::shared_ptr<Connection> tls_connection(tcp::socket socket, const std::shared_ptr<asio::ssl::context>& context,
+                                           ConnectionPlace place) {
+  using Tls = asio::ssl::stream<tcp::socket>;
+  return std::make_shared<StreamConnection<Tls>>(Tls(std::move(socket), *context), std::move(place), context);
+}
+
+}  // namespace gantree::http

@@ -1,0 +1,98 @@
+// An HTTP/1.1 server, with TLS or without.
+//
+//   Server ──► accept ──► Connection (one a client): handshake, then
+//                           read request ──► handler ──► write response ──┐
+//                             ▲                                           │ keep-alive
+//                             └───────────────────────────────────────────┘
+//
+// One thread does all of it; the handler is called on that thread and must neither block nor throw.
+// It may keep the Reply and answer later, from any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "http/message.h"
+#include "http/request_parser.h"
+#include "http/tls.h"
+
+namespace gantree::http {
+
+// The way back to one client. Movable, and may outlive the server: then nothing is sent.
+// Destroyed unused, it sends status 500. Thread safe in the sense that send() may be called on any thread.
+class Reply {
+ public:
+  class Target {
+   public:
+    Target() = default;
+    virtual ~Target() = default;
+    Target(const Target&) = delete;
+    Target& operator=(const Target&) = delete;
+    virtual void answer(Response response) = 0;
+  };
+
+  explicit Reply(std::shared_ptr<Target> target) : target_(std::move(target)) {}
+  Reply(Reply&&) = default;
+  Reply& operator=(Reply&&) = delete;
+  Reply(const Reply&) = delete;
+  Reply& operator=(const Reply&) = delete;
+  ~Reply();
+
+  void send(Response response);  // once
+
+ private:
+  std::shared_ptr<Target> target_;
+};
+
+using Handler = std::function<void(IncomingRequest, Reply)>;
+// Puts words to a request that was refused before the handler saw it. The request holds what had come of it.
+using Refusal = std::function<Response(const IncomingRequest&, int status, std::string_view what)>;
+
+struct ServerOptions {
+  // "host:port"; ":8443" and "*:8443" mean every address of the machine, and port 0 any free one.
+  std::string listen = "127.0.0.1:0";
+  std::optional<ServerTls> tls = {};
+  RequestLimits limits = {};
+  std::size_t max_connections = 512;
+  std::chrono::milliseconds header_timeout{10'000};  // the handshake has as long
+  std::chrono::milliseconds body_timeout{30'000};
+  std::chrono::milliseconds idle_timeout{120'000};
+  std::chrono::milliseconds write_timeout{30'000};
+  Refusal refusal = {};  // a line of text where not given
+};
+
+class Server {
+ public:
+  // Listens when this returns. Fails where the address or the certificate is of no use.
+  [[nodiscard]] static Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
+  // For a handler that answers at once.
+  [[nodiscard]] static Result<std::unique_ptr<Server>> start(ServerOptions options,
+                                                             std::function<Response(const IncomingRequest&)> handler);
+  ~Server();  // stop(0)
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const;
+
+  // The certificate of connections from now on; those there are stay. Fails, and changes nothing, where it is
+  // of no use. Requires that the server began with TLS. Any thread.
+  [[nodiscard]] Result<> set_tls(const ServerTls& tls);
+
+  // Takes no more connections, lets requests that have begun end within `grace`, and returns when all is over.
+  // A second call does nothing. Not from the handler.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  struct Core;
+
+  explicit Server(std::shared_ptr<Core> core);
+
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace gantree::http

@@ -1,0 +1,279 @@
+#include "http/server.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "loopback.h"
+
+namespace gantree::http {
+namespace {
+
+using namespace std::chrono_literals;
+
+Response echo(const IncomingRequest& request) {
+  return {.body = request.method + " " + request.path + " " + request.body};
+}
+
+std::unique_ptr<Server> started(ServerOptions options = {}) {
+  auto server = Server::start(std::move(options), echo);
+  EXPECT_TRUE(server) << server.error().message;
+  return server ? std::move(*server) : nullptr;
+}
+
+bool ends_with(const std::string& text, std::string_view end) {
+  return text.ends_with(end);
+}
+
+TEST(Server, AnswersOneRequestAfterAnotherOnOneConnection) {
+  const auto server = started();
+  Wire wire(server->port());
+  for (int i = 0; i < 3; ++i) {
+    wire.send("POST /a HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi");
+    const std::string response = wire.receive();
+    EXPECT_TRUE(response.starts_with("HTTP/1.1 200 OK\r\n")) << response;
+    EXPECT_TRUE(ends_with(response, "\r\n\r\nPOST /a hi")) << response;
+  }
+}
+
+TEST(Server, AnswersRequestsThatWereSentTogetherInTheirOrder) {
+  const auto server = started();
+  Wire wire(server->port());
+  wire.send("GET /1 HTTP/1.1\r\n\r\nGET /2 HTTP/1.1\r\n\r\nGET /3 HTTP/1.1\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(ends_with(wire.receive(), "GET /1 "));
+  EXPECT_TRUE(ends_with(wire.receive(), "GET /2 "));
+  const std::string last = wire.receive();
+  EXPECT_TRUE(ends_with(last, "GET /3 "));
+  EXPECT_NE(last.find("Connection: close\r\n"), std::string::npos);
+  EXPECT_TRUE(wire.closed());
+}
+
+TEST(Server, SendsNoBodyToHead) {
+  const auto server = started();
+  Wire wire(server->port());
+  wire.send("HEAD /a HTTP/1.1\r\n\r\n");
+  EXPECT_NE(wire.receive(false).find("Content-Length: 8\r\n"), std::string::npos);
+  wire.send("GET /b HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(wire.receive().starts_with("HTTP/1.1 200"));
+}
+
+TEST(Server, RefusesBadHttpWith400AndLargeBodiesWith413) {
+  const auto server = started({.limits = {.header_bytes = 1024, .body_bytes = 1024}});
+  Wire bad(server->port());
+  bad.send("nonsense\r\n\r\n");
+  EXPECT_TRUE(bad.receive().starts_with("HTTP/1.1 400 Bad Request\r\n"));
+  EXPECT_TRUE(bad.closed());
+  Wire large(server->port());
+  large.send("POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n" + std::string(1'000'000, 'x'));
+  EXPECT_TRUE(large.receive().starts_with("HTTP/1.1 413 "));
+  Wire long_header(server->port());
+  long_header.send("GET / HTTP/1.1\r\nX: " + std::string(5000, 'x') + "\r\n\r\n");
+  EXPECT_TRUE(long_header.receive().starts_with("HTTP/1.1 431 "));
+}
+
+TEST(Server, LetsTheOwnerPutARefusalIntoWords) {
+  const auto server = started(
+      {.limits = {.body_bytes = 10}, .refusal = [](const IncomingRequest& request, int status, std::string_view) {
+         return Response{.status = 200, .body = std::to_string(status) + request.body.substr(0, 4)};
+       }});
+  Wire wire(server->port());
+  wire.send("POST / HTTP/1.1\r\nContent-Length: 11\r\n\r\nabcdefghijk");
+  const std::string response = wire.receive();
+  EXPECT_TRUE(response.starts_with("HTTP/1.1 200 OK")) << response;
+  EXPECT_TRUE(ends_with(response, "413abcd")) << response;
+}
+
+TEST(Server, GivesLeaveToSendTheBody) {
+  const auto server = started();
+  Wire wire(server->port());
+  wire.send("POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  EXPECT_TRUE(wire.receive(false).starts_with("HTTP/1.1 100 Continue\r\n"));
+  wire.send("ok");
+  EXPECT_TRUE(ends_with(wire.receive(), "POST / ok"));
+}
+
+TEST(Server, AnswersLaterFromAnotherThread) {
+  std::vector<std::jthread> workers;
+  const auto server = Server::start({}, Handler([&](const IncomingRequest& request, Reply reply) {
+                                      workers.emplace_back([path = request.path, late = std::move(reply)]() mutable {
+                                        std::this_thread::sleep_for(20ms);
+                                        late.send({.body = path});
+                                      });
+                                    }));
+  ASSERT_TRUE(server);
+  Wire one(server.value()->port());
+  Wire two(server.value()->port());
+  one.send("GET /one HTTP/1.1\r\n\r\n");
+  two.send("GET /two HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(ends_with(one.receive(), "/one"));
+  EXPECT_TRUE(ends_with(two.receive(), "/two"));
+}
+
+TEST(Server, SaysSoWhenTheHandlerForgetsToAnswer) {
+  const auto server = Server::start({}, Handler([](const IncomingRequest&, const Reply&) {}));
+  ASSERT_TRUE(server);
+  Wire wire(server.value()->port());
+  wire.send("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(wire.receive().starts_with("HTTP/1.1 500 "));
+}
+
+TEST(Server, ClosesConnectionsThatAreIdleOrSlow) {
+  const auto server = started({.header_timeout = 100ms, .body_timeout = 100ms, .idle_timeout = 100ms});
+  Wire idle(server->port());
+  Wire header(server->port());
+  Wire body(server->port());
+  header.send("GET / HT");
+  body.send("POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\na");
+  EXPECT_TRUE(idle.closed());
+  EXPECT_TRUE(header.closed());
+  EXPECT_TRUE(body.closed());
+}
+
+TEST(Server, MakesRoomForANewConnectionByClosingTheOneThatIsIdleLongest) {
+  const auto server = started({.max_connections = 2});
+  Wire first(server->port());
+  Wire second(server->port());
+  for (Wire* wire : {&first, &second}) {
+    wire->send("GET / HTTP/1.1\r\n\r\n");
+    EXPECT_FALSE(wire->receive().empty());
+    std::this_thread::sleep_for(5ms);
+  }
+  Wire third(server->port());
+  third.send("GET /third HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(ends_with(third.receive(), "GET /third "));
+  EXPECT_TRUE(first.closed());
+  second.send("GET /second HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(ends_with(second.receive(), "GET /second "));
+}
+
+TEST(Server, FinishesRequestsThatHaveBegunBeforeItStops) {
+  std::promise<Reply> asked;
+  auto server =
+      Server::start({}, Handler([&](const IncomingRequest&, Reply reply) { asked.set_value(std::move(reply)); }));
+  ASSERT_TRUE(server);
+  Wire idle(server.value()->port());
+  std::optional<Wire> busy(server.value()->port());
+  busy->send("GET / HTTP/1.1\r\n\r\n");
+  Reply reply = asked.get_future().get();
+  std::jthread stopping([&] { server.value()->stop(5s); });
+  EXPECT_TRUE(idle.closed());
+  reply.send({.body = "bye"});
+  const std::string response = busy->receive();
+  EXPECT_TRUE(ends_with(response, "bye"));
+  EXPECT_NE(response.find("Connection: close"), std::string::npos);
+  busy.reset();
+}
+
+TEST(Server, StopsInTimeWithoutTheAnswerOfAHandlerThatHangs) {
+  std::promise<Reply> asked;
+  auto server =
+      Server::start({}, Handler([&](const IncomingRequest&, Reply reply) { asked.set_value(std::move(reply)); }));
+  ASSERT_TRUE(server);
+  Wire busy(server.value()->port());
+  busy.send("GET / HTTP/1.1\r\n\r\n");
+  Reply late = asked.get_future().get();
+  server.value()->stop(50ms);
+  EXPECT_TRUE(busy.closed());
+  server->reset();
+  late.send({.body = "nobody is there"});
+}
+
+TEST(Server, SaysWhatIsWrongWithAnAddress) {
+  for (const char* listen : {"nowhere", "127.0.0.1:", "127.0.0.1:99999", "::1:80", "host.invalid:80"}) {
+    const auto server = Server::start({.listen = listen}, echo);
+    ASSERT_FALSE(server) << listen;
+    EXPECT_NE(server.error().message.find(listen), std::string::npos);
+  }
+  const auto first = started();
+  const auto second = Server::start({.listen = "127.0.0.1:" + std::to_string(first->port())}, echo);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find("in use"), std::string::npos) << second.error().message;
+}
+
+TEST(Server, ListensOnEveryAddress) {
+  const auto server = started({.listen = ":0"});
+  Wire wire(server->port());
+  wire.send("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_FALSE(wire.receive().empty());
+}
+
+TEST(ServerWithTls, AnswersAndPartsInOrder) {
+  const SelfSigned own = self_signed();
+  const auto server = started({.tls = ServerTls{own.certificate, own.key}});
+  Wire wire(server->port(), TlsClient{});
+  ASSERT_TRUE(wire.connected());
+  EXPECT_EQ(wire.peer(), own.certificate);
+  wire.send("GET /1 HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(ends_with(wire.receive(), "GET /1 "));
+  wire.send("GET /2 HTTP/1.1\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(ends_with(wire.receive(), "GET /2 "));
+  EXPECT_TRUE(wire.closed());
+}
+
+TEST(ServerWithTls, SpeaksHttp1ToThoseWhoOfferItOrNothing) {
+  const SelfSigned own = self_signed();
+  const auto server = started({.tls = ServerTls{own.certificate, own.key}});
+  EXPECT_TRUE(Wire(server->port(), TlsClient{.protocols = "\x02h2\x08http/1.1"}).connected());
+  EXPECT_TRUE(Wire(server->port(), TlsClient{.protocols = ""}).connected());
+  EXPECT_FALSE(Wire(server->port(), TlsClient{.protocols = "\x02h2"}).connected());
+}
+
+TEST(ServerWithTls, TakesANewCertificateWithoutDroppingConnections) {
+  const SelfSigned before = self_signed(1);
+  const SelfSigned after = self_signed(2);
+  const auto server = started({.tls = ServerTls{before.certificate, before.key}});
+  Wire old(server->port(), TlsClient{});
+  ASSERT_TRUE(server->set_tls({after.certificate, after.key}));
+  EXPECT_FALSE(server->set_tls({after.certificate, before.key}));
+  Wire fresh(server->port(), TlsClient{});
+  EXPECT_EQ(old.peer(), before.certificate);
+  EXPECT_EQ(fresh.peer(), after.certificate);
+  for (Wire* wire : {&old, &fresh}) {
+    wire->send("GET / HTTP/1.1\r\n\r\n");
+    EXPECT_FALSE(wire->receive().empty());
+  }
+}
+
+TEST(ServerWithTls, AsksClientsForACertificateOfTheGivenAuthority) {
+  const SelfSigned own = self_signed(1);
+  const SelfSigned friendly = self_signed(2);
+  const SelfSigned stranger = self_signed(3);
+  const auto server = started({.tls = ServerTls{own.certificate, own.key, friendly.certificate}});
+  const auto answers = [&](const SelfSigned& shown) {
+    Wire wire(server->port(), TlsClient{.own = shown});
+    return wire.connected() && wire.send("GET / HTTP/1.1\r\n\r\n") && !wire.receive().empty();
+  };
+  EXPECT_TRUE(answers(friendly));
+  EXPECT_FALSE(answers(stranger));
+  EXPECT_FALSE(answers({}));
+}
+
+TEST(ServerWithTls, OutlivesClientsThatTalkNonsense) {
+  const SelfSigned own = self_signed();
+  const auto server = started({.tls = ServerTls{own.certificate, own.key}, .header_timeout = 200ms});
+  Wire plain_text(server->port());
+  plain_text.send("GET / HTTP/1.1\r\n\r\n");
+  Wire silent(server->port());
+  EXPECT_TRUE(silent.closed());
+  EXPECT_TRUE(Wire(server->port(), TlsClient{}).connected());
+}
+
+TEST(ServerWithTls, SaysWhatIsWrongWithACertificate) {
+  const SelfSigned own = self_signed();
+  for (const ServerTls& tls :
+       {ServerTls{"", own.key}, ServerTls{own.certificate, "no key"}, ServerTls{own.certificate, self_signed().key},
+        ServerTls{own.certificate, own.key, "no CA"}}) {
+    const auto server = Server::start({.tls = tls}, echo);
+    ASSERT_FALSE(server);
+    EXPECT_FALSE(server.error().message.empty());
+  }
+}
+
+}  // namespace
+}  // namespace gantree::http
