@@ -1,0 +1,34 @@
+// Whether an object that somebody is about to store makes sense, as far as it can be said without its cluster.
+//
+// A family adds its own kinds in all_validators(). Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialects/object.h"
+
+namespace gantree {
+
+struct Admission {
+  std::optional<std::string> refusal;  // one sentence; nothing where the object is good
+  std::vector<std::string> warnings;   // for whoever stores it: what has no effect
+};
+
+struct Validator {
+  std::string_view plural;  // of the kind, as in paths of the API
+  ApiKind kind;
+  Admission (*validate)(const NamedObject& named) = nullptr;
+};
+
+[[nodiscard]] std::span<const Validator> all_validators();
+
+// The verdict on a new object, or on one that replaces `old` (nullptr where there is none). What was wrong before
+// and is wrong in the same way now may stay, with a warning: whoever changes something else, or takes the object
+// away, must not be held up. Requires an object of the validator's kind.
+[[nodiscard]] Admission admit(const Validator& validator, const NamedObject& named, const Object* old);
+
+}  // namespace gantree

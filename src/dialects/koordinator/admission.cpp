@@ -1,0 +1,85 @@
+#include "dialects/koordinator/admission.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/duration.h"
+#include "dialects/core/metadata.h"
+#include "dialects/koordinator/gang_rules.h"
+#include "dialects/koordinator/names.h"
+#include "dialects/koordinator/network_topology.h"
+#include "dialects/workloads/workload.h"
+#include "engine/inventory.h"
+
+namespace gantree::koordinator {
+
+namespace {
+
+// Without the "file:line: " in front: an object on its way has neither.
+std::string without_place(const Object& object, std::string message) {
+  const std::string prefix = fmt::format("{}:", object.file);
+  if (!message.starts_with(prefix)) {
+    return message;
+  }
+  const std::size_t end = message.find(": ", prefix.size());
+  return end == std::string::npos ? message : message.substr(end + 2);
+}
+
+// As Go writes durations; the scheduler would go on with its default where it is none.
+std::optional<std::string> wrong_waiting_time(const Object& object) {
+  const json::Value time = text_at(map_at(object.metadata(), "annotations"), kWaitingTime);
+  if (!time) {
+    return std::nullopt;
+  }
+  const auto duration = parse_duration(time.text());
+  if (duration && *duration > std::chrono::nanoseconds(0)) {
+    return std::nullopt;
+  }
+  return fmt::format("{} must be a duration above 0, as in 90s or 1h30m, not \"{}\"", kWaitingTime, time.text());
+}
+
+}  // namespace
+
+Admission validate_pod_group(const NamedObject& named) {
+  Unused unused;
+  const auto rules = read_pod_group(named, unused);
+  if (!rules) {
+    return {.refusal = without_place(named.object, rules.error().message), .warnings = {}};
+  }
+  if (rules->objection) {
+    return {.refusal = without_place(named.object, *rules->objection), .warnings = {}};
+  }
+  if (auto wrong = wrong_waiting_time(named.object)) {
+    return {.refusal = std::move(wrong), .warnings = {}};
+  }
+  Admission admission;
+  if (rules->min == 0) {
+    admission.warnings.push_back(
+        fmt::format("spec.minMember of {} is 0, so its pods start one by one, each for itself", rules->title()));
+  }
+  if (unused.other > 0) {
+    admission.warnings.push_back(fmt::format("annotation {} is not known and has no effect", unused.other_name));
+  }
+  return admission;
+}
+
+Admission validate_topology(const NamedObject& named) {
+  auto network = read_network_topology(named);
+  if (!network) {
+    return {.refusal = without_place(named.object, network.error().message), .warnings = {}};
+  }
+  // Nodes may add the level of the hosts, which counts towards the limit.
+  const Inventory no_nodes;
+  if (const auto model = model_of(*network, no_nodes); !model) {
+    return {.refusal = without_place(named.object, model.error().message), .warnings = {}};
+  }
+  Admission admission;
+  if (named.name != kTopologyName) {
+    admission.warnings.push_back(
+        fmt::format("{} \"{}\" is not used: only the one named \"{}\" is", kTopologyKind, named.name, kTopologyName));
+  }
+  return admission;
+}
+
+}  // namespace gantree::koordinator

@@ -1,0 +1,110 @@
+#include "webhook/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "dialects/admission.h"
+
+namespace gantree::webhook {
+
+namespace {
+
+constexpr std::string_view kValidate = "/validate/";
+constexpr std::string_view kMutate = "/mutate/";
+// The API server takes objects of 3 MiB; an update brings the old one along.
+constexpr std::size_t kLargestBody = std::size_t{8} << 20;
+
+bool is_of(const Review& review, const ApiKind& kind) {
+  return review.group == kind.group && review.kind == kind.kind &&
+         std::find(kind.versions.begin(), kind.versions.end(), review.version) != kind.versions.end();
+}
+
+std::string_view text_of(json::Value metadata, std::string_view key) {
+  const json::Value value = metadata ? metadata[key] : json::Value();
+  return value && value.kind() == json::Kind::kString ? value.text() : std::string_view{};
+}
+
+Answer judge(const Validator& validator, const Review& review) {
+  if (!is_of(review, validator.kind)) {
+    return refusal(400, fmt::format("this webhook is for {}, not for {} of {}/{}", validator.kind.kind, review.kind,
+                                    review.group, review.version));
+  }
+  const bool brings = review.operation == Operation::kCreate || review.operation == Operation::kUpdate;
+  if (!brings || !review.subresource.empty()) {
+    return {};
+  }
+  const auto object_of = [&](json::Value value) {
+    return Object{
+        .file = "request", .group = review.group, .version = review.version, .kind = review.kind, .value = value};
+  };
+  const Object object = object_of(review.object);
+  const Object old = object_of(review.old_object);
+  std::string_view name = review.name.empty() ? text_of(object.metadata(), "name") : review.name;
+  name = name.empty() ? text_of(object.metadata(), "generateName") : name;
+  Admission admission = admit(validator, {object, review.ns, name}, review.old_object ? &old : nullptr);
+  Answer answer = admission.refusal ? refusal(422, std::move(*admission.refusal)) : Answer{};
+  answer.warnings = std::move(admission.warnings);
+  return answer;
+}
+
+http::Response json_response(std::string body) {
+  return {.content_type = "application/json", .body = std::move(body)};
+}
+
+}  // namespace
+
+void Routes::validate(std::string_view name, Judge judge) {
+  const bool added = judges_.emplace(fmt::format("{}{}", kValidate, name), std::move(judge)).second;
+  GANTREE_CHECK(added);
+}
+
+void Routes::mutate(std::string_view name, Judge judge) {
+  const bool added = judges_.emplace(fmt::format("{}{}", kMutate, name), std::move(judge)).second;
+  GANTREE_CHECK(added);
+}
+
+const Judge* Routes::find(std::string_view path) const {
+  const auto it = judges_.find(path);
+  return it == judges_.end() ? nullptr : &it->second;
+}
+
+Routes dialect_routes() {
+  Routes routes;
+  for (const Validator& validator : all_validators()) {
+    routes.validate(validator.plural, [&validator](const Review& review) { return judge(validator, review); });
+  }
+  return routes;
+}
+
+http::Response respond(const Routes& routes, const http::IncomingRequest& request) {
+  const Judge* const judge = routes.find(request.path);
+  if (judge == nullptr) {
+    return http::plain(404, fmt::format("there is no webhook at {}", request.path));
+  }
+  if (request.method != "POST") {
+    return http::method_not_allowed("POST");
+  }
+  return json_response(answer_review(request.body, *judge));
+}
+
+Result<std::unique_ptr<Server>> Server::start(std::string listen, http::ServerTls tls, Routes routes) {
+  http::ServerOptions options;
+  options.listen = std::move(listen);
+  options.tls = std::move(tls);
+  options.limits.body_bytes = kLargestBody;
+  options.refusal = [](const http::IncomingRequest& request, int status, std::string_view what) {
+    return status == 413 ? json_response(refuse_review(request.body, status, what)) : http::plain(status, what);
+  };
+  auto server = http::Server::start(
+      std::move(options),
+      [routes = std::move(routes)](const http::IncomingRequest& request) { return respond(routes, request); });
+  if (!server) {
+    return tl::unexpected(server.error());
+  }
+  return std::unique_ptr<Server>(new Server(std::move(*server)));
+}
+
+}  // namespace gantree::webhook

@@ -1,0 +1,55 @@
+// The admission webhooks over HTTPS: POST /validate/NAME and /mutate/NAME.
+//
+// Thread rule: judges run on the server's thread, one at a time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "http/server.h"
+#include "http/tls.h"
+#include "webhook/review.h"
+
+namespace gantree::webhook {
+
+// Which judge answers where.
+class Routes {
+ public:
+  // Requires a name that is not taken.
+  void validate(std::string_view name, Judge judge);
+  void mutate(std::string_view name, Judge judge);
+  // nullptr where nobody answers.
+  [[nodiscard]] const Judge* find(std::string_view path) const;
+
+ private:
+  std::map<std::string, Judge, std::less<>> judges_;
+};
+
+// All that the dialects validate, by the plural of the kind.
+[[nodiscard]] Routes dialect_routes();
+
+// The answer to one HTTP request.
+[[nodiscard]] http::Response respond(const Routes& routes, const http::IncomingRequest& request);
+
+class Server {
+ public:
+  // Fails where the address or the certificate is of no use.
+  [[nodiscard]] static Result<std::unique_ptr<Server>> start(std::string listen, http::ServerTls tls, Routes routes);
+
+  [[nodiscard]] std::uint16_t port() const { return server_->port(); }
+  // For connections from now on. Any thread.
+  [[nodiscard]] Result<> set_tls(const http::ServerTls& tls) { return server_->set_tls(tls); }
+  void stop(std::chrono::milliseconds grace) { server_->stop(grace); }
+
+ private:
+  explicit Server(std::unique_ptr<http::Server> server) : server_(std::move(server)) {}
+
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace gantree::webhook

@@ -1,0 +1,33 @@
+// Any body posted to any webhook: the answer is an AdmissionReview that says yes or no.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/check.h"
+#include "json/read.h"
+#include "webhook/server.h"
+
+namespace {
+
+using namespace gantree;
+
+void check(const webhook::Routes& routes, std::string_view path, std::string_view body) {
+  const http::Response response = webhook::respond(
+      routes, {.method = "POST", .path = std::string(path), .query = {}, .headers = {}, .body = std::string(body)});
+  GANTREE_CHECK(response.status == 200);
+  const auto documents = json::read_documents("answer", response.body);
+  GANTREE_CHECK(documents && documents->size() == 1);
+  const json::Value answer = documents->front().root()["response"];
+  GANTREE_CHECK(answer["allowed"].kind() == json::Kind::kBool && answer["uid"].kind() == json::Kind::kString);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const webhook::Routes kRoutes = webhook::dialect_routes();
+  const std::string_view body(reinterpret_cast<const char*>(data), size);
+  check(kRoutes, "/validate/podgroups", body);
+  check(kRoutes, "/validate/clusternetworktopologies", body);
+  return 0;
+}

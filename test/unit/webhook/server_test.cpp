@@ -1,0 +1,166 @@
+#include "webhook/server.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "questions.h"
+#include "unit/http/loopback.h"
+
+namespace gantree::webhook {
+namespace {
+
+std::string pod_group(std::string_view spec, std::string_view annotations = "{}") {
+  return fmt::format(
+      R"({{"apiVersion":"scheduling.sigs.k8s.io/v1alpha1","kind":"PodGroup","metadata":{{"name":"n","namespace":"ns",)"
+      R"("annotations":{}}},"spec":{}}})",
+      annotations, spec);
+}
+
+std::string topology(std::string_view layers) {
+  return fmt::format(R"({{"apiVersion":"scheduling.koordinator.sh/v1alpha1","kind":"ClusterNetworkTopology",)"
+                     R"("metadata":{{"name":"default"}},"spec":{{"networkTopologySpec":{}}}}})",
+                     layers);
+}
+
+Told ask(std::string_view path, const Question& question) {
+  const http::Response response =
+      respond(dialect_routes(),
+              {.method = "POST", .path = std::string(path), .query = {}, .headers = {}, .body = review_of(question)});
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.content_type, "application/json");
+  return told(response.body);
+}
+
+Told ask_pod_group(const std::string& object) {
+  return ask("/validate/podgroups", {.object = object});
+}
+
+Told ask_topology(const std::string& layers) {
+  const std::string object = topology(layers);
+  return ask("/validate/clusternetworktopologies",
+             {.group = "scheduling.koordinator.sh", .kind = "ClusterNetworkTopology", .object = object});
+}
+
+TEST(WebhookServer, LetsGoodPodGroupsPass) {
+  EXPECT_TRUE(ask_pod_group(pod_group(R"({"minMember":3})")).allowed);
+  EXPECT_TRUE(ask_pod_group(pod_group(R"({"minMember":3,"minResources":{"cpu":"1"},"scheduleTimeoutSeconds":60})",
+                                      R"({"gang.scheduling.koordinator.sh/groups":"[\"ns/n\",\"ns/m\"]",
+                                          "gang.scheduling.koordinator.sh/waiting-time":"90s",
+                                          "gang.scheduling.koordinator.sh/network-topology-spec":"{\"gatherStrategy\":[{\"layer\":\"RackLayer\",\"strategy\":\"MustGather\"}]}"})"))
+                  .allowed);
+}
+
+TEST(WebhookServer, RefusesPodGroupsThatMakeNoSense) {
+  const std::pair<const char*, const char*> kWrong[] = {
+      {R"({"minMember":-1})", "{}"},
+      {R"({"minMember":"three"})", "{}"},
+      {R"({"minMember":1})", R"({"gang.scheduling.koordinator.sh/groups":"ns/n"})"},
+      {R"({"minMember":1})", R"({"gang.scheduling.koordinator.sh/groups":"[\"ns/other\"]"})"},
+      {R"({"minMember":1})", R"({"gang.scheduling.koordinator.sh/mode":"Lax"})"},
+      {R"({"minMember":1})", R"({"gang.scheduling.koordinator.sh/match-policy":"never"})"},
+      {R"({"minMember":1})", R"({"gang.scheduling.koordinator.sh/waiting-time":"ten minutes"})"},
+      {R"({"minMember":1})",
+       R"({"gang.scheduling.koordinator.sh/network-topology-spec":"{\"gatherStrategy\":[{\"layer\":\"x\"}]}"})"},
+  };
+  for (const auto& [spec, annotations] : kWrong) {
+    const Told answer = ask_pod_group(pod_group(spec, annotations));
+    EXPECT_FALSE(answer.allowed) << spec << annotations;
+    EXPECT_EQ(answer.code, 422);
+    EXPECT_FALSE(answer.message.empty());
+    EXPECT_EQ(answer.message.find("request:"), std::string::npos) << answer.message;
+  }
+}
+
+TEST(WebhookServer, WarnsOfWhatHasNoEffect) {
+  const Told answer = ask_pod_group(pod_group("{}", R"({"gang.scheduling.koordinator.sh/colour":"red"})"));
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_EQ(answer.warnings.size(), 2U);
+}
+
+TEST(WebhookServer, LetsAGoodTopologyPass) {
+  EXPECT_TRUE(ask_topology(R"([{"topologyLayer":"BlockLayer","labelKey":["example.com/block"]},
+    {"topologyLayer":"RackLayer","parentTopologyLayer":"BlockLayer","labelKey":["example.com/rack"]},
+    {"topologyLayer":"NodeTopologyLayer","parentTopologyLayer":"RackLayer"}])")
+                  .allowed);
+}
+
+TEST(WebhookServer, RefusesTopologiesThatMakeNoSense) {
+  std::string seventeen = R"([{"topologyLayer":"L0","labelKey":["l0"]})";
+  for (int i = 1; i < 17; ++i) {
+    seventeen +=
+        fmt::format(R"(,{{"topologyLayer":"L{}","parentTopologyLayer":"L{}","labelKey":["l{}"]}})", i, i - 1, i);
+  }
+  const std::pair<std::string, const char*> kWrong[] = {
+      {"[]", "no layer"},
+      {R"([{"topologyLayer":"A","labelKey":["a"]},{"topologyLayer":"a","labelKey":["b"]}])", "twice"},
+      {R"([{"topologyLayer":"A","labelKey":["a"]},{"topologyLayer":"B","labelKey":["b"]}])", "root"},
+      {R"([{"topologyLayer":"A","labelKey":["a"]},{"topologyLayer":"B","parentTopologyLayer":"X","labelKey":["b"]}])",
+       "not listed"},
+      {R"([{"topologyLayer":"A","parentTopologyLayer":"B","labelKey":["a"]},{"topologyLayer":"B","parentTopologyLayer":"A","labelKey":["b"]}])",
+       "root"},
+      {R"([{"topologyLayer":"A","labelKey":["not a label"]}])", "label key"},
+      {R"([{"topologyLayer":"A"}])", "label key"},
+      {R"([{"topologyLayer":"A","labelKey":["a"]},{"topologyLayer":"NodeTopologyLayer","parentTopologyLayer":"A"},{"topologyLayer":"B","parentTopologyLayer":"NodeTopologyLayer","labelKey":["b"]}])",
+       "below"},
+      {seventeen + "]", "16"},
+  };
+  for (const auto& [layers, word] : kWrong) {
+    const Told answer = ask_topology(layers);
+    EXPECT_FALSE(answer.allowed) << layers;
+    EXPECT_NE(answer.message.find(word), std::string::npos) << layers << answer.message;
+  }
+}
+
+TEST(WebhookServer, HoldsNobodyUpForWhatWasWrongBefore) {
+  const std::string bad = pod_group(R"({"minMember":-1})");
+  const std::string worse = pod_group(R"({"minMember":-2})");
+  const Told same = ask("/validate/podgroups", {.operation = "UPDATE", .object = bad, .old_object = bad});
+  EXPECT_TRUE(same.allowed);
+  EXPECT_EQ(same.warnings.size(), 1U);
+  EXPECT_FALSE(ask("/validate/podgroups", {.operation = "UPDATE", .object = worse, .old_object = bad}).allowed);
+  EXPECT_TRUE(ask("/validate/podgroups", {.operation = "DELETE", .old_object = bad}).allowed);
+}
+
+TEST(WebhookServer, RefusesObjectsOfAnotherKind) {
+  EXPECT_FALSE(ask("/validate/clusternetworktopologies", {.object = "{}"}).allowed);
+}
+
+TEST(WebhookServer, TellsWrongPathsAndMethods) {
+  const Routes routes = dialect_routes();
+  const auto status = [&](std::string method, std::string path) {
+    return respond(routes,
+                   {.method = std::move(method), .path = std::move(path), .query = {}, .headers = {}, .body = {}})
+        .status;
+  };
+  EXPECT_EQ(status("POST", "/validate/pods"), 404);
+  EXPECT_EQ(status("POST", "/mutate/podgroups"), 404);
+  EXPECT_EQ(status("GET", "/validate/podgroups"), 405);
+}
+
+TEST(WebhookServer, AnswersOverTlsAlsoWhenTheBodyIsTooLarge) {
+  const http::SelfSigned own = http::self_signed();
+  const auto server = Server::start("127.0.0.1:0", {own.certificate, own.key}, dialect_routes());
+  ASSERT_TRUE(server) << server.error().message;
+  http::Wire wire(server.value()->port(), http::TlsClient{});
+  const auto post = [&](const std::string& body) {
+    wire.send(
+        fmt::format("POST /validate/podgroups?timeout=10s HTTP/1.1\r\nHost: x\r\nContent-Type: "
+                    "application/json\r\nContent-Length: {}\r\n\r\n",
+                    body.size()));
+    wire.send(body);
+    const std::string response = wire.receive();
+    EXPECT_TRUE(response.starts_with("HTTP/1.1 200")) << response;
+    return told(response.substr(response.find("\r\n\r\n") + 4));
+  };
+  EXPECT_TRUE(post(review_of({.object = pod_group(R"({"minMember":3})")})).allowed);
+  EXPECT_EQ(post("nonsense").code, 400);
+  const std::string padding(std::size_t{9} << 20, 'x');
+  const Told large = post(review_of({.object = pod_group(R"({"minMember":3})", R"({"a":")" + padding + R"("})")}));
+  EXPECT_FALSE(large.allowed);
+  EXPECT_EQ(large.code, 413);
+  EXPECT_EQ(large.uid, "4f5c-1");
+}
+
+}  // namespace
+}  // namespace gantree::webhook
