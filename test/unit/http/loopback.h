@@ -90,6 +90,7 @@ class Wire {
   Wire& operator=(const Wire&) = delete;
 
   [[nodiscard]] bool connected() const { return connected_; }
+  [[nodiscard]] int descriptor() const { return socket_; }
 
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
