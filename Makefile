@@ -12,10 +12,10 @@ need = @scripts/install-dependencies
 configure = cmake --preset $(1) $(2) >/dev/null
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test bench lint format fuzz asan tsan clean
+.PHONY: help build demo test e2e bench lint format fuzz asan tsan clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Tests stay configured once `make test` has asked for them, so that going to and fro rebuilds nothing.
 build: ## the release binary, at bin/gantree
@@ -28,11 +28,15 @@ demo: build ## plan jobs of four families on 512 GPU hosts and draw where they g
 	@examples/demo $(DEMO)
 
 test: ## build and run every test
-	$(need) build test
+	$(need) build test e2e
 	@$(call configure,release,-DGANTREE_TESTS=ON)
 	@cmake --build --preset release
 	@install -D build/release/apps/gantree/gantree bin/gantree
-	@scripts/run-tests build/release
+	@scripts/run-tests build/release --e2e
+
+e2e: build ## only the end-to-end tests, on a real Kubernetes control plane
+	$(need) e2e
+	@scripts/run-e2e $(E2E)
 
 bench: ## measure, on clusters of up to 100,000 nodes
 	$(need) build bench

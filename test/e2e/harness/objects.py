@@ -1,0 +1,51 @@
+"""Manifests as tests need them: short, and with nothing that the test is not about."""
+
+
+def requests(cpu="1", gpu=None, memory="1Gi"):
+    wanted = {"cpu": cpu, "memory": memory}
+    return wanted if gpu is None else wanted | {"nvidia.com/gpu": str(gpu)}
+
+
+def pod_spec(asks=None, scheduler=None, grace=1, **more):
+    """The spec of a pod with one container. Without a scheduler it is the default one's."""
+    asks = asks or requests()
+    devices = {name: amount for name, amount in asks.items() if "/" in name}
+    resources = {"requests": asks} | ({"limits": devices} if devices else {})
+    spec = {"containers": [{"name": "main", "image": "registry.example/main", "resources": resources}],
+            "terminationGracePeriodSeconds": grace}
+    if scheduler is not None:
+        spec["schedulerName"] = scheduler
+    return spec | more
+
+
+def pod(name, labels=None, annotations=None, **spec):
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "labels": labels or {}, "annotations": annotations or {}}, "spec": pod_spec(**spec)}
+
+
+def template(labels=None, annotations=None, **spec):
+    return {"metadata": {"labels": labels or {}, "annotations": annotations or {}}, "spec": pod_spec(**spec)}
+
+
+def job(name, pods, annotations=None, **spec):
+    """An indexed Job that runs all its pods at once. Annotations are the pods'."""
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name},
+            "spec": {"parallelism": pods, "completions": pods, "completionMode": "Indexed", "backoffLimit": 0,
+                     "template": template(annotations=annotations, restartPolicy="Never", **spec)}}
+
+
+def daemon_set(name, **spec):
+    labels = {"app": name}
+    return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name},
+            "spec": {"selector": {"matchLabels": labels}, "template": template(labels=labels, **spec)}}
+
+
+def job_set(name, replicas, pods, **spec):
+    inner = job("unnamed", pods, **spec)["spec"]
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": name},
+            "spec": {"replicatedJobs": [{"name": "workers", "replicas": replicas, "template": {"spec": inner}}]}}
+
+
+def leader_worker_set(name, groups, size, **spec):
+    return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": name},
+            "spec": {"replicas": groups, "leaderWorkerTemplate": {"size": size, "workerTemplate": template(**spec)}}}
