@@ -137,8 +137,8 @@ Result<bool> keep_configuration(CertificateStore& store, const ConfigurationName
     if (!*read) {
       return false;
     }
-    const auto& bundles = (*read)->bundles;
-    if (std::all_of(bundles.begin(), bundles.end(), [&](const std::string& one) { return one == bundle; })) {
+    const auto& webhooks = (*read)->webhooks;
+    if (std::all_of(webhooks.begin(), webhooks.end(), [&](const auto& webhook) { return webhook.bundle == bundle; })) {
       return true;
     }
     const auto written = store.write(name, **read, bundle);

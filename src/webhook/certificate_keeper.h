@@ -37,10 +37,14 @@ struct ConfigurationName {
   std::string name;
 };
 
-// The bundles of a webhook configuration, one a webhook.
+// The webhooks of a configuration.
 struct Configuration {
+  struct Webhook {
+    std::string name;
+    std::string bundle;  // PEM; "" where there is none
+  };
   std::string resource_version;
-  std::vector<std::string> bundles;  // PEM; "" where there is none
+  std::vector<Webhook> webhooks;
 };
 
 enum class Written : std::uint8_t {

@@ -50,14 +50,16 @@ class FakeStore final : public CertificateStore {
     if (configuration.resource_version != read.resource_version) {
       return Written::kOvertaken;
     }
-    std::fill(configuration.bundles.begin(), configuration.bundles.end(), std::string(bundle));
+    for (auto& webhook : configuration.webhooks) {
+      webhook.bundle = bundle;
+    }
     configuration.resource_version += "+";
     return Written::kDone;
   }
 
   StoredCertificate secret;
   int version = 0;
-  std::map<std::string, Configuration> configurations{{"validating", {"1", {"", ""}}}};
+  std::map<std::string, Configuration> configurations{{"validating", {"1", {{"a", ""}, {"b", ""}}}}};
   int writes = 0;
   int patches = 0;
   std::string trouble;
@@ -84,7 +86,9 @@ TEST(CertificateKeeper, MakesACertificateAndTellsTheConfigurations) {
   FakeStore store;
   const Kept kept = keep(store, kStart);
   EXPECT_EQ(store.secret.serving, kept.serving);
-  EXPECT_EQ(store.configurations["validating"].bundles, (std::vector{kept.bundle, kept.bundle}));
+  for (const auto& webhook : store.configurations["validating"].webhooks) {
+    EXPECT_EQ(webhook.bundle, kept.bundle);
+  }
   EXPECT_EQ(read_certificate(kept.serving.certificate)->names.size(), 4U);
 }
 
@@ -137,7 +141,7 @@ TEST(CertificateKeeper, ReplacesTheAuthorityWithoutAMomentOfDistrust) {
     })) << i;
     authorities_seen += split_bundle(after.bundle).front() != known.front() ? 1 : 0;
     EXPECT_LE(split_bundle(after.bundle).size(), 2U);
-    EXPECT_EQ(store.configurations["validating"].bundles.front(), after.bundle);
+    EXPECT_EQ(store.configurations["validating"].webhooks.front().bundle, after.bundle);
     before = after;
   }
   EXPECT_GE(authorities_seen, 5);
@@ -180,9 +184,9 @@ TEST(CertificateKeeper, IssuesAnewForOtherNames) {
 TEST(CertificateKeeper, CorrectsAConfigurationThatWasReset) {
   FakeStore store;
   const Kept kept = keep(store, kStart);
-  store.configurations["validating"].bundles[1] = "";
+  store.configurations["validating"].webhooks[1].bundle = "";
   keep(store, kStart + 1min);
-  EXPECT_EQ(store.configurations["validating"].bundles[1], kept.bundle);
+  EXPECT_EQ(store.configurations["validating"].webhooks[1].bundle, kept.bundle);
 }
 
 TEST(CertificateKeeper, GoesOnWithoutAConfigurationAndSaysSo) {
