@@ -20,5 +20,7 @@ enum ExitCode : int {
 void add_plan(CLI::App& app, std::function<int()>& run);
 void add_tree(CLI::App& app, std::function<int()>& run);
 void add_explain(CLI::App& app, std::function<int()>& run);
+void add_install(CLI::App& app, std::function<int()>& run);
+void add_uninstall(CLI::App& app, std::function<int()>& run);
 
 }  // namespace gantree

@@ -1,12 +1,18 @@
 #include "json/copy.h"
 
 #include <cstdint>
+#include <utility>
 
 #include "base/whole_number.h"
 
 namespace gantree::json {
 
-Out copy(Value value, const std::function<std::string(std::string_view)>& text) {
+namespace {
+
+Out copy_member(std::string_view key, Value value, const Replace& replace) {
+  if (auto other = replace(key, value)) {
+    return std::move(*other);
+  }
   switch (value.kind()) {
     case Kind::kNull:
       return {};
@@ -17,11 +23,11 @@ Out copy(Value value, const std::function<std::string(std::string_view)>& text) 
       return number ? Out(*number) : Out(value.text());
     }
     case Kind::kString:
-      return text(value.text());
+      return value.text();
     case Kind::kArray: {
       Out array = Out::array();
       for (const NodeData& item : value.items()) {
-        array.push(copy(Value(&item), text));
+        array.push(copy_member("", Value(&item), replace));
       }
       return array;
     }
@@ -30,13 +36,19 @@ Out copy(Value value, const std::function<std::string(std::string_view)>& text) 
   }
   Out object = Out::object();
   for (const MemberData& member : value.members()) {
-    object.add(member.key, copy(Value(&member.value), text));
+    object.add(member.key, copy_member(member.key, Value(&member.value), replace));
   }
   return object;
 }
 
+}  // namespace
+
+Out copy(Value value, const Replace& replace) {
+  return copy_member("", value, replace);
+}
+
 Out copy(Value value) {
-  return copy(value, [](std::string_view text) { return std::string(text); });
+  return copy(value, [](std::string_view, Value) { return std::nullopt; });
 }
 
 }  // namespace gantree::json

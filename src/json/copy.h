@@ -2,7 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <string>
+#include <optional>
 #include <string_view>
 
 #include "json/value.h"
@@ -10,8 +10,11 @@
 
 namespace gantree::json {
 
-// Text of strings goes through `text` on the way; keys do not. Numbers that are no 64-bit integers become text.
-[[nodiscard]] Out copy(Value value, const std::function<std::string(std::string_view)>& text);
+// Something else in place of a value; nothing: as it is. `key` is "" for items of lists and for the root.
+using Replace = std::function<std::optional<Out>(std::string_view key, Value value)>;
+
+// Numbers that are no 64-bit integers become text.
+[[nodiscard]] Out copy(Value value, const Replace& replace);
 [[nodiscard]] Out copy(Value value);
 
 }  // namespace gantree::json

@@ -1,0 +1,111 @@
+#include "install/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "install/embedded.h"
+#include "json/copy.h"
+#include "json/decode.h"
+#include "json/read.h"
+
+namespace gantree {
+
+namespace {
+
+constexpr std::string_view kNamespaceOfManifest = "gantree-system";
+constexpr std::string_view kSchedulerNames = "--scheduler-names=";
+
+// Kinds of which others need to know the objects, in that order; all others come between the last two.
+constexpr std::array<std::string_view, 8> kFirst = {
+    "Namespace",   "CustomResourceDefinition", "ServiceAccount", "Secret",
+    "ClusterRole", "ClusterRoleBinding",       "Role",           "RoleBinding"};
+constexpr std::string_view kLast = "ValidatingWebhookConfiguration";
+
+std::size_t rank(const ManifestObject& object) {
+  if (object.kind == kLast) {
+    return kFirst.size() + 1;
+  }
+  return static_cast<std::size_t>(std::find(kFirst.begin(), kFirst.end(), object.kind) - kFirst.begin());
+}
+
+// What the options say in place of a value of the manifest.
+json::Replace changes(std::string_view from, bool deployment, const InstallOptions& options) {
+  return [from, deployment, &options](std::string_view key, json::Value value) -> std::optional<json::Out> {
+    if (deployment && key == "replicas" && options.replicas) {
+      return json::Out(*options.replicas);
+    }
+    if (value.kind() != json::Kind::kString) {
+      return std::nullopt;
+    }
+    if (value.text() == from) {
+      return json::Out(options.ns);
+    }
+    if (deployment && key == "image" && !options.image.empty()) {
+      return json::Out(options.image);
+    }
+    if (value.text().starts_with(kSchedulerNames) && !options.schedulers.empty()) {
+      return json::Out(fmt::format("{}{}", kSchedulerNames, fmt::join(options.schedulers, ",")));
+    }
+    return std::nullopt;
+  };
+}
+
+Result<ManifestObject> read_object(json::Value value, std::string_view from, const InstallOptions& options) {
+  const auto renamed = [&](std::string_view text) { return text == from ? options.ns : std::string(text); };
+  json::Reader read("manifest", value, "object");
+  const json::Value metadata = read.require_object(value, "metadata");
+  ManifestObject object;
+  object.api_version = read.require_text(value, "apiVersion");
+  object.kind = read.require_text(value, "kind");
+  object.ns = renamed(read.text(metadata, "namespace").value_or(""));
+  object.name = renamed(read.require_text(metadata, "name"));
+  if (!read.ok()) {
+    return read.error();
+  }
+  object.body = json::copy(value, changes(from, object.kind == "Deployment", options));
+  return object;
+}
+
+}  // namespace
+
+std::string ManifestObject::title() const {
+  return fmt::format("{} \"{}{}{}\"", kind, ns, ns.empty() ? "" : "/", name);
+}
+
+Result<std::vector<ManifestObject>> manifest_of(std::string_view text, std::string_view from,
+                                                const InstallOptions& options) {
+  const auto documents = json::read_documents("manifest", std::string(text));
+  if (!documents) {
+    return tl::unexpected(documents.error());
+  }
+  std::vector<ManifestObject> objects;
+  for (const json::Document& document : *documents) {
+    auto object = read_object(document.root(), from, options);
+    if (!object) {
+      return tl::unexpected(object.error());
+    }
+    if (options.definitions || object->kind != "CustomResourceDefinition") {
+      objects.push_back(std::move(*object));
+    }
+  }
+  std::stable_sort(objects.begin(), objects.end(),
+                   [](const ManifestObject& a, const ManifestObject& b) { return rank(a) < rank(b); });
+  return objects;
+}
+
+Result<std::vector<ManifestObject>> manifest(const InstallOptions& options) {
+  return manifest_of(kManifestText, kNamespaceOfManifest, options);
+}
+
+std::string to_yaml(const std::vector<ManifestObject>& objects) {
+  std::string text;
+  for (const ManifestObject& object : objects) {
+    text += "---\n" + object.body.to_yaml();
+  }
+  return text;
+}
+
+}  // namespace gantree

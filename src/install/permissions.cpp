@@ -1,0 +1,83 @@
+#include "install/permissions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "dialects/admission.h"
+
+namespace gantree {
+
+namespace {
+
+constexpr std::string_view kSee = "it would not know of them";
+
+class List {
+ public:
+  void add(std::string_view group, std::string_view resource, std::initializer_list<std::string_view> verbs,
+           std::string_view reason) {
+    const std::size_t slash = resource.find('/');
+    for (const std::string_view verb : verbs) {
+      permissions_.push_back(
+          {.group = std::string(group),
+           .resource = std::string(resource.substr(0, slash)),
+           .subresource = slash == std::string_view::npos ? std::string() : std::string(resource.substr(slash + 1)),
+           .verb = std::string(verb),
+           .name = name_,
+           .own = own_,
+           .reason = std::string(reason)});
+    }
+  }
+  void within(bool own, std::string name) {
+    own_ = own;
+    name_ = std::move(name);
+  }
+  std::vector<Permission> take() { return std::move(permissions_); }
+
+ private:
+  std::vector<Permission> permissions_;
+  bool own_ = false;
+  std::string name_;
+};
+
+}  // namespace
+
+std::string Permission::title() const {
+  std::string text = fmt::format("{} {}{}{}", verb, resource, subresource.empty() ? "" : "/", subresource);
+  if (!name.empty()) {
+    text += fmt::format(" \"{}\"", name);
+  }
+  return group.empty() ? text : fmt::format("{} in {}", text, group);
+}
+
+std::vector<Permission> run_permissions(const Installation& installation) {
+  List list;
+  list.add("", "nodes", {"list", "watch"}, kSee);
+  list.add("", "pods", {"list", "watch"}, kSee);
+  list.add("scheduling.k8s.io", "priorityclasses", {"list", "watch"}, kSee);
+  for (const Validator& validator : all_validators()) {
+    list.add(validator.kind.group, validator.plural, {"list", "watch"}, kSee);
+    list.add(validator.kind.group, fmt::format("{}/status", validator.plural), {"patch"},
+             "their status would not be kept");
+  }
+  list.add("", "pods/binding", {"create"}, "no pod would start");
+  list.add("", "pods/status", {"patch"}, "pods that wait would not say why");
+  list.add("events.k8s.io", "events", {"create"}, "there would be no events");
+  list.within(false, installation.webhook());
+  list.add("admissionregistration.k8s.io", "validatingwebhookconfigurations", {"get", "patch"},
+           "the API server would not trust the webhook");
+  list.within(true, "");
+  list.add("coordination.k8s.io", "leases", {"create"}, "no replica could lead");
+  list.within(true, installation.name);
+  list.add("coordination.k8s.io", "leases", {"get", "update"}, "no replica could lead");
+  list.within(true, installation.webhook());
+  list.add("", "secrets", {"get", "patch"}, "the webhook would have no certificate");
+  std::vector<Permission> permissions = list.take();
+  std::sort(permissions.begin(), permissions.end(), [](const Permission& a, const Permission& b) {
+    return std::tie(a.group, a.resource, a.subresource, a.verb) < std::tie(b.group, b.resource, b.subresource, b.verb);
+  });
+  return permissions;
+}
+
+}  // namespace gantree

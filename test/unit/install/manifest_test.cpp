@@ -1,0 +1,137 @@
+#include "install/manifest.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "install/embedded.h"
+#include "install/permissions.h"
+#include "json/read.h"
+
+namespace gantree {
+namespace {
+
+std::vector<ManifestObject> made(const InstallOptions& options) {
+  auto objects = manifest(options);
+  EXPECT_TRUE(objects) << objects.error().message;
+  return std::move(*objects);
+}
+
+std::size_t count(const std::vector<ManifestObject>& objects, std::string_view kind) {
+  return static_cast<std::size_t>(
+      std::count_if(objects.begin(), objects.end(), [&](const auto& object) { return object.kind == kind; }));
+}
+
+TEST(Manifest, IsTheOneInDeploy) {
+  EXPECT_EQ(count(made({}), "Deployment"), 1U);
+  EXPECT_NE(to_yaml(made({})).find("image: gantree:"), std::string::npos);
+  EXPECT_EQ(made({}).size(), json::read_documents("", std::string(kManifestText))->size());
+}
+
+TEST(Manifest, ComesInTheOrderInWhichItIsToBeApplied) {
+  const auto objects = made({});
+  EXPECT_EQ(objects.front().kind, "Namespace");
+  EXPECT_EQ(objects[1].kind, "CustomResourceDefinition");
+  EXPECT_EQ(objects.back().kind, "ValidatingWebhookConfiguration");
+}
+
+TEST(Manifest, GoesIntoAnotherNamespaceWhole) {
+  const auto objects = made({.ns = "elsewhere"});
+  const std::string text = to_yaml(objects);
+  EXPECT_EQ(text.find("gantree-system"), std::string::npos);
+  EXPECT_EQ(objects.front().name, "elsewhere");
+  EXPECT_NE(text.find("namespace: elsewhere"), std::string::npos);
+}
+
+TEST(Manifest, TakesImageReplicasAndSchedulers) {
+  const std::string text =
+      to_yaml(made({.image = "registry.example.com/gantree:1", .replicas = 3, .schedulers = {"one", "two"}}));
+  EXPECT_NE(text.find("image: registry.example.com/gantree:1\n"), std::string::npos);
+  EXPECT_NE(text.find("replicas: 3\n"), std::string::npos);
+  EXPECT_NE(text.find("--scheduler-names=one,two\n"), std::string::npos);
+}
+
+TEST(Manifest, LeavesTheDefinitionsOut) {
+  EXPECT_EQ(count(made({.definitions = false}), "CustomResourceDefinition"), 0U);
+}
+
+TEST(Manifest, ReadsBackAsItWasWritten) {
+  const auto objects = made({});
+  EXPECT_EQ(to_yaml(*manifest_of(to_yaml(objects), "gantree-system", {})), to_yaml(objects));
+}
+
+// "group/resource/subresource verb name own"
+std::string line(const Permission& permission) {
+  return permission.group + "/" + permission.resource + "/" + permission.subresource + " " + permission.verb + " " +
+         permission.name + (permission.own ? " own" : "");
+}
+
+std::vector<std::string> texts(json::Value list) {
+  std::vector<std::string> found;
+  for (const json::NodeData& item : list ? list.items() : std::span<const json::NodeData>()) {
+    found.emplace_back(json::Value(&item).text());
+  }
+  return found;
+}
+
+void add_rule(json::Value rule, bool own, std::set<std::string>& lines) {
+  std::vector<std::string> names = texts(rule["resourceNames"]);
+  if (names.empty()) {
+    names.emplace_back();
+  }
+  for (const std::string& group : texts(rule["apiGroups"])) {
+    for (const std::string& resource : texts(rule["resources"])) {
+      for (const std::string& verb : texts(rule["verbs"])) {
+        for (const std::string& name : names) {
+          const std::size_t slash = resource.find('/');
+          lines.insert(line({.group = group,
+                             .resource = resource.substr(0, slash),
+                             .subresource = slash == std::string::npos ? "" : resource.substr(slash + 1),
+                             .verb = verb,
+                             .name = name,
+                             .own = own,
+                             .reason = {}}));
+        }
+      }
+    }
+  }
+}
+
+TEST(Roles, AllowWhatRunDoesAndNothingElse) {
+  std::set<std::string> allowed;
+  const auto documents = json::read_documents("manifest", std::string(kManifestText));
+  ASSERT_TRUE(documents);
+  for (const json::Document& document : *documents) {
+    const std::string_view kind = document.root()["kind"].text();
+    if (kind == "ClusterRole" || kind == "Role") {
+      for (const json::NodeData& rule : document.root()["rules"].items()) {
+        add_rule(json::Value(&rule), kind == "Role", allowed);
+      }
+    }
+  }
+  std::set<std::string> needed;
+  for (const Permission& permission : run_permissions({})) {
+    needed.insert(line(permission));
+  }
+  EXPECT_EQ(allowed, needed);
+}
+
+TEST(Permission, SaysWhatItIs) {
+  Permission permission;
+  permission.resource = "pods";
+  permission.subresource = "binding";
+  permission.verb = "create";
+  EXPECT_EQ(permission.title(), "create pods/binding");
+  permission = {};
+  permission.group = "coordination.k8s.io";
+  permission.resource = "leases";
+  permission.verb = "get";
+  permission.name = "gantree";
+  EXPECT_EQ(permission.title(), "get leases \"gantree\" in coordination.k8s.io");
+}
+
+}  // namespace
+}  // namespace gantree
