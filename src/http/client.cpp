@@ -176,10 +176,10 @@ void Client::Loop::start(std::unique_ptr<Transfer> transfer) {
   }
   const TaskId id = transfer->id();
   const bool guarded = transfer->is_stream();
-  const Clock::time_point deadline = transfer->deadline();
+  const Clock::time_point look = transfer->next_look();
   transfers_.emplace(id, std::move(transfer));
   if (guarded) {
-    watch_over(id, deadline);
+    watch_over(id, look);
   }
 }
 
@@ -192,8 +192,8 @@ void Client::Loop::watch_over(TaskId id, Clock::time_point when) {
     if (found == transfers_.end()) {
       return;
     }
-    if (const Clock::time_point deadline = found->second->deadline(); deadline > Clock::now()) {
-      watch_over(id, deadline);
+    if (found->second->deadline() > Clock::now()) {
+      watch_over(id, found->second->next_look());
       return;
     }
     const std::unique_ptr<Transfer> transfer = detach(id);

@@ -102,8 +102,10 @@ bool Transfer::prepare(CurlHandle* handle, Credential credential) {
   if (endpoint_.compressed) {
     set(CURLOPT_ACCEPT_ENCODING, "gzip");
   }
-  set(CURLOPT_HTTP_VERSION, static_cast<long>(request_.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
-  set(CURLOPT_PIPEWAIT, request_.http2 ? 1L : 0L);
+  // Without TLS nobody offers HTTP/2, and waiting for the offer would make one request wait for another.
+  const bool http2 = request_.http2 && endpoint_.base_url.starts_with("https://");
+  set(CURLOPT_HTTP_VERSION, static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+  set(CURLOPT_PIPEWAIT, http2 ? 1L : 0L);
   set(CURLOPT_FRESH_CONNECT, request_.fresh_connection ? 1L : 0L);
   set(CURLOPT_CONNECTTIMEOUT_MS, kConnectTimeoutMs);
   if (!is_stream_) {
@@ -305,6 +307,12 @@ Clock::time_point Transfer::deadline() const {
     return started_ + request_.timeout;
   }
   return request_.idle_timeout.count() > 0 ? last_byte_ + request_.idle_timeout : Clock::time_point::max();
+}
+
+Clock::time_point Transfer::next_look() const {
+  const Clock::time_point end = deadline();
+  return headers_complete_ || request_.idle_timeout.count() == 0 ? end
+                                                                 : std::min(end, Clock::now() + request_.idle_timeout);
 }
 
 void Transfer::expire() {

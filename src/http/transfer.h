@@ -40,6 +40,8 @@ class Transfer {
   [[nodiscard]] bool is_stream() const { return is_stream_; }
   // Streams: the instant at which it counts as dead, unless something comes before; the latest possible if never.
   [[nodiscard]] Clock::time_point deadline() const;
+  // When to ask for it again: it moves, and comes nearer when the headers are there.
+  [[nodiscard]] Clock::time_point next_look() const;
   void expire();
 
  private:

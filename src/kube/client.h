@@ -58,7 +58,7 @@ struct ClientOptions {
   double max_per_second = 0;  // 0: no limit but the server's own priority and fairness
   int burst = 100;
   http::Milliseconds timeout{30'000};  // of one attempt
-  http::Milliseconds lease_timeout{3'000};
+  http::Milliseconds lease_timeout{2'000};
   bool http2_for_writes = false;
   RetryPolicy retry;
   std::function<double()> random;  // in [0, 1); absent: a generator of its own
