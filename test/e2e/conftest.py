@@ -5,7 +5,12 @@ import subprocess
 
 import pytest
 
+from harness import gantree as program
 from harness.control_plane import ControlPlane
+from harness.fault_proxy import FaultProxy
+from harness.gantree import Gantree
+from harness.objects import network
+from harness.observer import Observer
 
 HERE = pathlib.Path(__file__).parent
 
@@ -45,12 +50,99 @@ def namespace(cluster):
     return cluster.make_namespace()
 
 
+@pytest.fixture(scope="session")
+def installed(whole_cluster):
+    """Gantree's definitions and roles are in the cluster, as `gantree install` puts them there: (namespace, service account)."""
+    wanted = {"Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "CustomResourceDefinition"}
+    objects = [o for o in program.installation() if o["kind"] in wanted]
+    whole_cluster.apply(objects)
+    for definition in [o["spec"] for o in objects if o["kind"] == "CustomResourceDefinition"]:
+        whole_cluster.wait_until_served(definition)
+    account = next(o for o in objects if o["kind"] == "ServiceAccount")
+    return account["metadata"]["namespace"], account["metadata"]["name"]
+
+
+@pytest.fixture
+def topology(cluster, installed):
+    """Nodes in racks, racks in blocks, by the labels of `rack_labels`."""
+    cluster.apply([network()])
+    yield
+    cluster.delete("scheduling.koordinator.sh/v1alpha1", "ClusterNetworkTopology", "default")
+
+
+class Replicas:
+    """All processes of Gantree in a test. They have the rights that `gantree install` gives, and no others."""
+
+    def __init__(self, cluster, installed, folder):
+        self._cluster, self._installed, self._folder = cluster, installed, folder
+        self._all = []
+
+    def start(self, *flags, elect=False, through=None, wait=True):
+        """One more; `through` is the proxy between it and the API server."""
+        name = f"gantree-{len(self._all)}"
+        kubeconfig = self._cluster.kubeconfig_of_service_account(
+            *self._installed, self._folder / f"{name}.kubeconfig", server=through and through.server)
+        election = ["--lease-namespace", self._installed[0]] if elect else ["--leader-elect=false"]
+        replica = Gantree(kubeconfig, self._folder, name, [*election, *flags], wait)
+        self._all.append(replica)
+        return replica
+
+    def logs(self):
+        return {name: text for replica in self._all for name, text in replica.logs().items()}
+
+    def stop(self):
+        try:
+            for replica in self._all:
+                if replica.process.running:
+                    replica.stop()
+        finally:
+            for replica in self._all:
+                replica.release()
+
+
+@pytest.fixture
+def replicas(cluster, installed, tmp_path):
+    replicas = Replicas(cluster, installed, tmp_path)
+    yield replicas
+    replicas.stop()
+
+
+@pytest.fixture
+def gantree(replicas):
+    """One replica, ready."""
+    return replicas.start()
+
+
+@pytest.fixture
+def make_proxy(cluster):
+    """Makes proxies that stand before the API server and can be told to fail."""
+    proxies = []
+
+    def make(seed=1):
+        proxies.append(FaultProxy(cluster.server, cluster.authority, seed))
+        return proxies[-1]
+    yield make
+    for proxy in proxies:
+        proxy.stop()
+
+
+@pytest.fixture
+def observer(cluster, installed):
+    """Sees all that happens in the cluster, and tells at the end of the test which promises were broken."""
+    observer = Observer(cluster)
+    yield observer
+    observer.check()
+    observer.stop()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """Where a test fails, the last lines of everybody's log are part of the report."""
     report = yield
     if report.failed and call.when == "call":
+        logs = {}
         for value in getattr(item, "funcargs", {}).values():
             if callable(getattr(value, "logs", None)):
-                report.sections += [(f"log of {name}", text) for name, text in value.logs().items()]
+                logs |= value.logs()
+        report.sections += [(f"log of {name}", text) for name, text in logs.items()]
     return report

@@ -13,6 +13,7 @@ import kubernetes.client
 import kubernetes.config
 import yaml
 
+from harness.kubeconfigs import write_kubeconfig
 from harness.processes import wait_until
 
 NODES_OF_TESTS = "gantree.dev/e2e-node"
@@ -40,7 +41,7 @@ class Cluster:
     def stop(self):
         self.client.close()
 
-    def logs(self, lines=30):
+    def logs(self, lines=12):
         """The last lines that each part of the cluster logged: {name: text}."""
         return {}
 
@@ -108,11 +109,16 @@ class Cluster:
         text = manifests if isinstance(manifests, str) else yaml.safe_dump_all(manifests)
         return self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=text)
 
-    def install_crds(self, folder):
-        """Applies each custom resource definition of a folder and waits until the API serves them."""
-        for file in sorted(pathlib.Path(folder).glob("*.yaml")):
-            self.apply(file.read_text())
-        self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    def wait_until_served(self, definition):
+        """Until the API serves the kind of a custom resource definition, given its spec."""
+        api_version, kind = f"{definition['group']}/{definition['versions'][0]['name']}", definition["names"]["kind"]
+
+        def served():
+            try:
+                return self.path(api_version, kind)
+            except (KeyError, kubernetes.client.ApiException):
+                return None
+        self.wait_for(served, CREATE_TIMEOUT, f"{kind} to be served")
 
     # --- nodes ---
 
@@ -170,6 +176,26 @@ class Cluster:
         """Events in a namespace, about one object where its name is given."""
         return [event for event in self.list("v1", "Event", namespace)
                 if name is None or event["involvedObject"]["name"] == name]
+
+    # --- identities ---
+
+    def service_account_token(self, namespace, name):
+        asked = self.request("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token",
+                             body={"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}})
+        return asked["status"]["token"]
+
+    def kubeconfig_of_service_account(self, namespace, name, file, server=None):
+        """A kubeconfig with a token of this service account; `server` where it is to go through somebody else."""
+        configuration = self.client.configuration
+        return write_kubeconfig(file, server or configuration.host, configuration.ssl_ca_cert, token=self.service_account_token(namespace, name))
+
+    def may(self, user, verb, resource, group="", namespace=None, subresource=None):
+        """Whether RBAC lets this user do that."""
+        attributes = {"verb": verb, "group": group, "resource": resource, "namespace": namespace, "subresource": subresource}
+        review = self.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+                              body={"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+                                    "spec": {"user": user, "resourceAttributes": {k: v for k, v in attributes.items() if v}}})
+        return review["status"]["allowed"]
 
     # --- namespaces, waiting, cleaning up ---
 

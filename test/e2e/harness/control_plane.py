@@ -55,9 +55,8 @@ class ControlPlane(Cluster):
         self._start_etcd()
         self._start_api_server()
         super().__init__(admin, self._program("kubectl"))
-        # These wait for the API server by themselves, and so start while it does.
-        self._start_kubernetes_controllers()
         self._wait_for_https("kube-apiserver", "/readyz")
+        self._start_kubernetes_controllers()
         self._install("jobset")
         self._install("lws")
         self._start_kwok()
@@ -74,7 +73,7 @@ class ControlPlane(Cluster):
         self._stop_parts()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def logs(self, lines=30):
+    def logs(self, lines=12):
         return {name: part.tail(lines) for name, part in self._parts.items()}
 
     def port(self, name):
@@ -161,6 +160,9 @@ class ControlPlane(Cluster):
             webhook["clientConfig"] = {"url": f"https://127.0.0.1:{self.port(name)}{path}",
                                        "caBundle": inline(self.authority.certificate)}
         self.create_all(objects)
+        # An operator that finds its kinds missing looks again only after ten seconds.
+        for definition in [o["spec"] for o in objects if o["kind"] == "CustomResourceDefinition"]:
+            self.wait_until_served(definition)
 
     def _operator_objects(self, name):
         """Kept beside the manifests as JSON, since their megabytes of YAML take seconds to read."""
@@ -187,7 +189,7 @@ class ControlPlane(Cluster):
             "metrics": {"bindAddress": "0"},
             "health": {"healthProbeBindAddress": f"127.0.0.1:{self.port(name + '-health')}"},
             "webhook": {"host": "127.0.0.1", "port": self.port(name), "certDir": str(certificates)}}))
-        self._run(name, "--config", configuration, "--kubeconfig", self.kubeconfig_for(f"system:{name}", ["system:masters"]))
+        self._run(name, "--config", configuration, "--zap-stacktrace-level", "panic", "--kubeconfig", self.kubeconfig_for(f"system:{name}", ["system:masters"]))
 
     def _start_kwok(self):
         self._run("kwok", "--kubeconfig", self.kubeconfig_for("system:kwok", ["system:masters"]), "--config", STAGES,

@@ -1,4 +1,5 @@
 """Manifests as tests need them: short, and with nothing that the test is not about."""
+import json
 
 
 def requests(cpu="1", gpu=None, memory="1Gi"):
@@ -49,3 +50,48 @@ def job_set(name, replicas, pods, **spec):
 def leader_worker_set(name, groups, size, **spec):
     return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": name},
             "spec": {"replicas": groups, "leaderWorkerTemplate": {"size": size, "workerTemplate": template(**spec)}}}
+
+
+# --- gangs, as Koordinator has them ---
+
+BLOCK, RACK = "topology.example.com/block", "topology.example.com/rack"
+GANG_LABEL = "pod-group.scheduling.sigs.k8s.io"
+GANG = "gang.scheduling.koordinator.sh"
+
+
+def network():
+    """Nodes in racks, racks in blocks."""
+    return {"apiVersion": "scheduling.koordinator.sh/v1alpha1", "kind": "ClusterNetworkTopology", "metadata": {"name": "default"},
+            "spec": {"networkTopologySpec": [
+                {"topologyLayer": "BlockLayer", "labelKey": [BLOCK]},
+                {"topologyLayer": "RackLayer", "parentTopologyLayer": "BlockLayer", "labelKey": [RACK]},
+                {"topologyLayer": "NodeTopologyLayer", "parentTopologyLayer": "RackLayer"}]}}
+
+
+def rack_labels(nodes_in_rack, racks_in_block=2):
+    """The labels of the node with this index, for `make_nodes`."""
+    def labels(index):
+        rack = index // nodes_in_rack
+        return {RACK: f"rack-{rack}", BLOCK: f"block-{rack // racks_in_block}"}
+    return labels
+
+
+def pod_group(name, minimum, gather=None, groups=None):
+    """`gather` is the layer in one domain of which all pods must be; `groups` are the namespace/name of a GangGroup."""
+    annotations = {}
+    if gather is not None:
+        annotations[f"{GANG}/network-topology-spec"] = json.dumps({"gatherStrategy": [{"layer": gather, "strategy": "MustGather"}]})
+    if groups is not None:
+        annotations[f"{GANG}/groups"] = json.dumps(groups)
+    return {"apiVersion": "scheduling.sigs.k8s.io/v1alpha1", "kind": "PodGroup",
+            "metadata": {"name": name, "annotations": annotations}, "spec": {"minMember": minimum}}
+
+
+def gang_pods(name, pods, scheduler="gantree", annotations=None, **spec):
+    return [pod(f"{name}-{index}", labels={GANG_LABEL: name}, annotations=annotations, scheduler=scheduler, **spec)
+            for index in range(pods)]
+
+
+def gang(name, pods, minimum=None, gather=None, groups=None, **spec):
+    """A PodGroup and its pods, which are all needed unless a minimum says otherwise."""
+    return [pod_group(name, minimum or pods, gather, groups), *gang_pods(name, pods, **spec)]

@@ -1,0 +1,189 @@
+"""Somebody who watches the cluster and trusts nobody: are the promises kept at every moment?
+
+It sees pods and nodes through the API alone, and holds against what it sees:
+  - no node's allocatable is exceeded by what the pods bound to it request, as long as they have not ended;
+  - a pod that has a node keeps it;
+  - a pod's node exists;
+  - a gang has all of its minimum bound or nothing, but for a moment.
+"""
+import collections
+import json
+import threading
+import time
+
+import kubernetes.client
+import kubernetes.config
+
+from harness.quantities import milli
+
+GANG_LABEL = "pod-group.scheduling.sigs.k8s.io"
+
+
+class Observer:
+    """Watches from construction to `stop`. `moment` is how long a gang may be bound in part."""
+
+    def __init__(self, cluster, moment=10.0):
+        self._client = kubernetes.config.new_client_from_config(str(cluster.kubeconfig))
+        self._moment = moment
+        self._lock = threading.Lock()
+        self._stopping = False
+        self._allocatable = {}                             # node: {resource: milli}, of every node ever seen
+        self._used = collections.defaultdict(collections.Counter)
+        self._pods = {}                                    # uid: (key, node, request, counted, gang)
+        self._minimum = {}                                 # (namespace, gang): minMember
+        self._bound = collections.defaultdict(set)         # (namespace, gang): uids that were ever bound
+        self._members = collections.defaultdict(set)       # (namespace, gang): uids there are
+        self._partial_since = {}
+        self._homeless = []                                # (pod, node) whose node had not been seen yet
+        self.broken = []
+        self.bindings = 0
+        self._seen = collections.Counter()
+        self._threads = [threading.Thread(target=self._follow, args=(path, take), daemon=True) for path, take in (
+            ("/api/v1/nodes", self._node), ("/apis/scheduling.sigs.k8s.io/v1alpha1/podgroups", self._pod_group),
+            ("/api/v1/pods", self._pod))]
+        for thread in self._threads:
+            thread.start()
+
+    def expect(self, namespace, gang, minimum):
+        """The minimum of a gang, told before the PodGroup was seen."""
+        with self._lock:
+            self._minimum[namespace, gang] = minimum
+
+    def check(self):
+        """Asserts that nothing was broken so far, and that no gang is bound in part for longer than a moment."""
+        with self._lock:
+            self._look_at_gangs()
+            homeless = [f"{pod} is on {node}, which does not exist" for pod, node in self._homeless if node not in self._allocatable]
+            broken = self.broken + homeless
+        assert not broken, f"{len(broken)} promises broken, as in: " + "; ".join(broken[:5])
+
+    def partly_bound(self):
+        """The gangs that are bound in part right now."""
+        with self._lock:
+            return dict(self._partial_since)
+
+    def stop(self):
+        self._stopping = True
+        self._client.rest_client.pool_manager.clear()
+        self._client.close()
+
+    # --- following the API ---
+
+    def _follow(self, path, take):
+        while not self._stopping:
+            try:
+                listed = self._get(path)
+                with self._lock:
+                    for item in listed["items"]:
+                        take("ADDED", item)
+                self._watch(path, take, listed["metadata"]["resourceVersion"])
+            except Exception as error:  # the observer must not die of what it observes; it says so and begins again
+                if not self._stopping and not _not_served(error):
+                    print(f"observer: {path}: {error}")
+                time.sleep(0.2)
+
+    def _get(self, path):
+        answer = self._client.call_api(path, "GET", auth_settings=["BearerToken"], _preload_content=False, _return_http_data_only=True)
+        return json.loads(answer.data)
+
+    def _watch(self, path, take, version):
+        query = [("watch", "1"), ("resourceVersion", version), ("allowWatchBookmarks", "true"), ("timeoutSeconds", "300")]
+        answer = self._client.call_api(path, "GET", query_params=query, auth_settings=["BearerToken"], _preload_content=False,
+                                       _return_http_data_only=True)
+        buffered = b""
+        for piece in answer.stream(65536, decode_content=False):
+            *lines, buffered = (buffered + piece).split(b"\n")
+            for line in filter(None, lines):
+                event = json.loads(line)
+                if event["type"] == "ERROR":
+                    return
+                if event["type"] != "BOOKMARK":
+                    with self._lock:
+                        take(event["type"], event["object"])
+                        self._look_at_gangs()
+            if self._stopping:
+                return
+
+    # --- what each object means ---
+
+    def _node(self, kind, node):
+        name = node["metadata"]["name"]
+        self._allocatable[name] = {resource: milli(amount) for resource, amount in node["status"].get("allocatable", {}).items()}
+
+    def _pod_group(self, kind, group):
+        self._minimum[group["metadata"]["namespace"], group["metadata"]["name"]] = group["spec"].get("minMember", 0)
+
+    def _pod(self, kind, pod):
+        uid, node = pod["metadata"]["uid"], pod["spec"].get("nodeName")
+        key = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+        known = self._pods.get(uid)
+        if known and known["node"] and node != known["node"] and kind != "DELETED":
+            self.broken.append(f"{key} moved from {known['node']} to {node}")
+        counted = bool(node) and kind != "DELETED" and pod["status"].get("phase") not in ("Succeeded", "Failed")
+        now = {"node": node, "counted": counted, "request": request_of(pod) if known is None else known["request"]}
+        if known and known["counted"]:
+            self._used[known["node"]].subtract(known["request"])
+        if counted:
+            self._used[node].update(now["request"])
+            if not (known and known["node"]):
+                self.bindings += 1
+                self._check_node(key, node)
+        self._pods[uid] = now
+        self._join_gang(kind, pod, uid, node)
+        if kind == "DELETED":
+            del self._pods[uid]
+
+    def _check_node(self, key, node):
+        if node not in self._allocatable:
+            self._homeless.append((key, node))
+            return
+        for resource, used in self._used[node].items():
+            room = self._allocatable[node].get(resource, 0)
+            if used > room:
+                self.broken.append(f"{node} has {room / 1000:g} {resource} and {used / 1000:g} are used since {key} came")
+
+    def _join_gang(self, kind, pod, uid, node):
+        gang = pod["metadata"].get("labels", {}).get(GANG_LABEL)
+        if gang is None:
+            return
+        name = pod["metadata"]["namespace"], gang
+        (self._members[name].discard if kind == "DELETED" else self._members[name].add)(uid)
+        if node:
+            self._bound[name].add(uid)
+        if not self._members[name]:
+            self._bound.pop(name, None)
+            self._members.pop(name)
+            self._partial_since.pop(name, None)
+
+    def _look_at_gangs(self):
+        now = time.monotonic()
+        for name, bound in self._bound.items():
+            if 0 < len(bound) < self._minimum.get(name, 0):
+                since = self._partial_since.setdefault(name, now)
+                if now - since > self._moment:
+                    self.broken.append(f"{len(bound)} of {self._minimum[name]} pods of {'/'.join(name)} are bound for {now - since:.1f} s")
+                    self._partial_since[name] = now
+            else:
+                self._partial_since.pop(name, None)
+
+
+def request_of(pod):
+    """What a pod takes of its node, in thousandths: its containers together or the greediest start-up container, and one pod."""
+    spec = pod["spec"]
+    main, first = collections.Counter({"pods": 1000}), collections.Counter()
+    for container in spec["containers"]:
+        main.update(_requests(container))
+    for container in spec.get("initContainers", []):
+        if container.get("restartPolicy") == "Always":
+            main.update(_requests(container))
+        else:
+            first |= collections.Counter(_requests(container))
+    return main | first
+
+
+def _requests(container):
+    return {resource: milli(amount) for resource, amount in container.get("resources", {}).get("requests", {}).items()}
+
+
+def _not_served(error):
+    return isinstance(error, kubernetes.client.ApiException) and error.status == 404
