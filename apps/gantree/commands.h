@@ -22,5 +22,6 @@ void add_tree(CLI::App& app, std::function<int()>& run);
 void add_explain(CLI::App& app, std::function<int()>& run);
 void add_install(CLI::App& app, std::function<int()>& run);
 void add_uninstall(CLI::App& app, std::function<int()>& run);
+void add_doctor(CLI::App& app, std::function<int()>& run);
 
 }  // namespace gantree

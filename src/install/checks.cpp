@@ -1,0 +1,227 @@
+#include "install/checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "base/whole_number.h"
+
+namespace gantree {
+
+namespace {
+
+constexpr int kOldestMinor = 27;
+// Beyond, denials are told together.
+constexpr std::size_t kMostDenials = 4;
+constexpr std::string_view kInstall = "gantree install (or apply deploy/gantree.yaml)";
+
+// "v1.36.3" is 36; also "1.36+".
+std::optional<int> minor_of(std::string_view version) {
+  const std::size_t dot = version.find('.');
+  if (dot == std::string_view::npos) {
+    return std::nullopt;
+  }
+  version.remove_prefix(dot + 1);
+  return whole_number(version.substr(0, version.find_first_not_of("0123456789")), 0);
+}
+
+// "45s", "12m", "3h", "4d"
+std::string age(std::int64_t seconds) {
+  constexpr std::array<std::pair<std::int64_t, char>, 3> kUnits{{{86'400, 'd'}, {3'600, 'h'}, {60, 'm'}}};
+  for (const auto& [size, unit] : kUnits) {
+    if (seconds >= 2 * size) {
+      return fmt::format("{}{}", seconds / size, unit);
+    }
+  }
+  return fmt::format("{}s", std::max<std::int64_t>(0, seconds));
+}
+
+std::int64_t seconds_of(webhook::WallTime time) {
+  return time.time_since_epoch().count();
+}
+
+std::string_view plural(std::size_t count) {
+  return count == 1 ? "" : "s";
+}
+
+}  // namespace
+
+Finding check_version(std::string_view server, std::string_view version) {
+  const auto minor = minor_of(version);
+  if (minor && *minor < kOldestMinor) {
+    return {.health = Health::kWarning,
+            .check = "connection",
+            .sentence = fmt::format("{} answers: Kubernetes {}, older than 1.{}", server, version, kOldestMinor),
+            .advice = "upgrade the cluster: nobody has tried Gantree on it"};
+  }
+  return {.check = "connection", .sentence = fmt::format("{} answers: Kubernetes {}", server, version)};
+}
+
+Findings check_permissions(std::string_view who, std::span<const std::pair<Permission, bool>> allowed) {
+  const std::string advice = fmt::format("grant it; the roles are part of {}", kInstall);
+  Findings findings;
+  std::vector<std::string> denied;
+  for (const auto& [permission, may] : allowed) {
+    if (!may) {
+      denied.push_back(permission.title());
+      findings.push_back({.health = Health::kError,
+                          .check = "permissions",
+                          .sentence = fmt::format("{} may not {}: {}", who, permission.title(), permission.reason),
+                          .advice = advice});
+    }
+  }
+  if (denied.size() > kMostDenials) {
+    return {{.health = Health::kError,
+             .check = "permissions",
+             .sentence = fmt::format("{} may not do {} of the {} things that gantree run does: {}", who, denied.size(),
+                                     allowed.size(), some_of(denied)),
+             .advice = advice}};
+  }
+  if (findings.empty()) {
+    findings.push_back({.check = "permissions",
+                        .sentence = fmt::format("{} may do all {} things that gantree run does", who, allowed.size())});
+  }
+  return findings;
+}
+
+Finding check_definition(const Validator& validator, const std::optional<ServedKind>& served) {
+  const std::string name =
+      fmt::format("{} ({}/{})", validator.kind.kind, validator.kind.group, validator.kind.versions.front());
+  if (!served) {
+    return {.health = Health::kError,
+            .check = "definitions",
+            .sentence = fmt::format("there is no {}: such objects cannot be written", name),
+            .advice = std::string(kInstall)};
+  }
+  if (!served->status) {
+    return {.health = Health::kWarning,
+            .check = "definitions",
+            .sentence = fmt::format("{} has no status subresource, so its status is not kept", name),
+            .advice = "replace the definition by the one in deploy/crds, if no other scheduler needs it as it is"};
+  }
+  return {.check = "definitions", .sentence = fmt::format("{} is served", name)};
+}
+
+Findings check_nodes(std::span<const NodeFact> nodes) {
+  std::vector<std::string> not_ready;
+  std::vector<std::string> closed;
+  for (const NodeFact& fact : nodes) {
+    if (!fact.ready) {
+      not_ready.push_back(fact.node.name);
+    } else if (!fact.schedulable) {
+      closed.push_back(fact.node.name);
+    }
+  }
+  Findings findings;
+  if (nodes.empty()) {
+    return {{.health = Health::kError, .check = "nodes", .sentence = "there is no node", .advice = "add some"}};
+  }
+  if (!not_ready.empty()) {
+    findings.push_back({.health = Health::kWarning,
+                        .check = "nodes",
+                        .sentence = fmt::format("{} of {} nodes are not ready: {}", not_ready.size(), nodes.size(),
+                                                some_of(not_ready)),
+                        .advice = "nothing is placed on them until they are: kubectl describe node NAME"});
+  }
+  if (!closed.empty()) {
+    findings.push_back(
+        {.health = Health::kWarning,
+         .check = "nodes",
+         .sentence = fmt::format("{} of {} nodes are cordoned: {}", closed.size(), nodes.size(), some_of(closed)),
+         .advice = "kubectl uncordon NAME where that is no longer wanted"});
+  }
+  if (findings.empty()) {
+    findings.push_back({.check = "nodes",
+                        .sentence = fmt::format("{} node{}, all ready and open", nodes.size(), plural(nodes.size()))});
+  }
+  return findings;
+}
+
+Findings check_schedulers(const std::vector<std::string>& names, std::span<const DeploymentFact> deployments) {
+  Findings findings;
+  for (const DeploymentFact& deployment : deployments) {
+    const bool rival =
+        std::find(names.begin(), names.end(), deployment.name) != names.end() && deployment.name != "gantree";
+    if (rival && deployment.available > 0) {
+      findings.push_back(
+          {.health = Health::kError,
+           .check = "schedulers",
+           .sentence =
+               fmt::format("Deployment \"{}/{}\" runs and places pods of the same schedulerName: two schedulers "
+                           "would give the same room away",
+                           deployment.ns, deployment.name),
+           .advice = fmt::format("scale it to 0, or take \"{}\" out of --scheduler-names", deployment.name)});
+    }
+  }
+  if (findings.empty()) {
+    findings.push_back({.check = "schedulers",
+                        .sentence = fmt::format("no other scheduler runs that serves {}", fmt::join(names, ", "))});
+  }
+  return findings;
+}
+
+Finding check_installed(const Installation& installation, std::span<const DeploymentFact> deployments) {
+  const auto own = std::find_if(deployments.begin(), deployments.end(), [&](const DeploymentFact& deployment) {
+    return deployment.ns == installation.ns && deployment.name == installation.name;
+  });
+  if (own == deployments.end()) {
+    return {.health = Health::kWarning,
+            .check = "installed",
+            .sentence = fmt::format("there is no Deployment \"{}/{}\"", installation.ns, installation.name),
+            .advice = fmt::format("{}; or tell --namespace, where it is elsewhere", kInstall)};
+  }
+  const std::string state = fmt::format("{} of {} replicas of Deployment \"{}/{}\" are available", own->available,
+                                        own->wanted, own->ns, own->name);
+  if (own->available < own->wanted || own->wanted == 0) {
+    return {.health = own->available == 0 ? Health::kError : Health::kWarning,
+            .check = "installed",
+            .sentence = state,
+            .advice = fmt::format("kubectl describe pods -n {} -l app.kubernetes.io/name=gantree", installation.ns)};
+  }
+  return {.check = "installed", .sentence = state};
+}
+
+Finding check_lease(const Installation& installation, const std::optional<LeaseFact>& lease, webhook::WallTime now) {
+  const std::string name = fmt::format("Lease \"{}/{}\"", installation.ns, installation.name);
+  const std::string advice = fmt::format("kubectl logs -n {} deployment/{}", installation.ns, installation.name);
+  if (!lease || lease->holder.empty()) {
+    return {.health = Health::kError,
+            .check = "lease",
+            .sentence = fmt::format("{} {}: no replica of Gantree is at work", name,
+                                    lease ? "is held by nobody" : "is not there"),
+            .advice = advice};
+  }
+  const std::int64_t since = seconds_of(now) - lease->renewed_seconds;
+  if (since > lease->duration_seconds) {
+    return {.health = Health::kError,
+            .check = "lease",
+            .sentence = fmt::format("{} was last renewed {} ago by {}: no replica of Gantree is at work", name,
+                                    age(since), lease->holder),
+            .advice = advice};
+  }
+  return {.check = "lease",
+          .sentence = fmt::format("{} leads, and renewed its lease {} ago", lease->holder, age(since))};
+}
+
+Finding check_waiting(const std::vector<std::string>& names, std::span<const WaitingPod> pods, webhook::WallTime now) {
+  if (pods.empty()) {
+    return {.check = "pods", .sentence = fmt::format("no pod waits for {}", fmt::join(names, ", "))};
+  }
+  const WaitingPod& oldest = *std::min_element(pods.begin(), pods.end(), [](const WaitingPod& a, const WaitingPod& b) {
+    return std::tie(a.created_seconds, a.ns, a.name) < std::tie(b.created_seconds, b.ns, b.name);
+  });
+  const bool told = !oldest.message.empty();
+  return {.health = Health::kWarning,
+          .check = "pods",
+          .sentence = fmt::format("{} pod{} wait{}; {}/{} for {}: {}", pods.size(), plural(pods.size()),
+                                  pods.size() == 1 ? "s" : "", oldest.ns, oldest.name,
+                                  age(seconds_of(now) - oldest.created_seconds),
+                                  told ? oldest.message : "nobody has looked at it yet"),
+          .advice = told
+                        ? "save the cluster with kubectl get -o yaml, and ask gantree explain"
+                        : fmt::format("is Gantree at work, and \"{}\" among its --scheduler-names?", oldest.scheduler)};
+}
+
+}  // namespace gantree

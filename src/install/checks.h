@@ -1,0 +1,51 @@
+// Facts to findings: what is well with a cluster, what is not, and what to do about it. Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "dialects/admission.h"
+#include "install/facts.h"
+#include "install/finding.h"
+#include "install/permissions.h"
+#include "webhook/certificate.h"
+
+namespace gantree {
+
+[[nodiscard]] Finding check_version(std::string_view server, std::string_view version);
+
+// `who` may do what `allowed` says.
+[[nodiscard]] Findings check_permissions(std::string_view who, std::span<const std::pair<Permission, bool>> allowed);
+
+// Nothing served where there is no such kind in the version that is read.
+[[nodiscard]] Finding check_definition(const Validator& validator, const std::optional<ServedKind>& served);
+
+[[nodiscard]] Findings check_nodes(std::span<const NodeFact> nodes);
+
+// The topology of the cluster as it was listed. `invalid`: why it is of no use.
+[[nodiscard]] Findings check_topology(const std::optional<koordinator::NetworkTopology>& network,
+                                      const std::optional<std::string>& invalid, std::span<const NodeFact> nodes);
+
+// Other schedulers that serve the same names, and Gantree itself.
+[[nodiscard]] Findings check_schedulers(const std::vector<std::string>& names,
+                                        std::span<const DeploymentFact> deployments);
+[[nodiscard]] Finding check_installed(const Installation& installation, std::span<const DeploymentFact> deployments);
+
+// Nothing where there is no such lease.
+[[nodiscard]] Finding check_lease(const Installation& installation, const std::optional<LeaseFact>& lease,
+                                  webhook::WallTime now);
+
+// Nothing where there is no such configuration.
+[[nodiscard]] Findings check_webhook(const Installation& installation,
+                                     const std::optional<std::vector<WebhookFact>>& webhooks, std::size_t endpoints,
+                                     webhook::WallTime now);
+
+[[nodiscard]] Finding check_waiting(const std::vector<std::string>& names, std::span<const WaitingPod> pods,
+                                    webhook::WallTime now);
+
+}  // namespace gantree

@@ -1,0 +1,69 @@
+// What the doctor knows of a cluster: answers of the API server, boiled down.
+//
+// The readers take what the API server sent: a list, of which each page is added, or one object. They fail with a
+// sentence where it is not what was asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "dialects/koordinator/coverage.h"
+
+namespace gantree {
+
+struct NodeFact {
+  koordinator::NodeLabels node;
+  bool ready = false;
+  bool schedulable = true;
+};
+
+struct WaitingPod {
+  std::string ns;
+  std::string name;
+  std::string scheduler;
+  std::int64_t created_seconds = 0;
+  std::string message;  // of the condition PodScheduled; "" where there is none yet
+};
+
+struct DeploymentFact {
+  std::string ns;
+  std::string name;
+  std::int64_t wanted = 0;
+  std::int64_t available = 0;
+};
+
+struct LeaseFact {
+  std::string holder;  // "" where nobody holds it
+  std::int64_t renewed_seconds = 0;
+  std::int64_t duration_seconds = 0;
+};
+
+struct WebhookFact {
+  std::string name;
+  std::string bundle;  // PEM
+};
+
+// A resource that the server has in one version of a group.
+struct ServedKind {
+  std::string plural;
+  bool status = false;  // has a status of its own
+};
+
+[[nodiscard]] Result<std::string> read_version(std::string_view json);  // "v1.36.3"
+[[nodiscard]] Result<> read_nodes(std::string_view json, std::vector<NodeFact>& nodes);
+[[nodiscard]] Result<> read_waiting_pods(std::string_view json, std::vector<WaitingPod>& pods);
+[[nodiscard]] Result<> read_deployments(std::string_view json, std::vector<DeploymentFact>& deployments);
+[[nodiscard]] Result<LeaseFact> read_lease_fact(std::string_view json);
+[[nodiscard]] Result<std::vector<WebhookFact>> read_webhooks(std::string_view json);
+[[nodiscard]] Result<> read_ready_endpoints(std::string_view json, std::size_t& ready);
+[[nodiscard]] Result<std::vector<ServedKind>> read_served(std::string_view json);
+[[nodiscard]] Result<bool> read_allowed(std::string_view json);  // of an access review
+
+// Where the next page of a list begins; "" at its end.
+[[nodiscard]] std::string continue_token(std::string_view json);
+
+}  // namespace gantree

@@ -1,0 +1,178 @@
+#include "install/checks.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "json/read.h"
+
+namespace gantree {
+namespace {
+
+using namespace std::chrono_literals;
+
+const webhook::WallTime kNow = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+const std::int64_t kNowSeconds = kNow.time_since_epoch().count();
+const std::vector<std::string> kNames{"gantree", "koord-scheduler"};
+
+bool says(const Finding& finding, Health health, std::string_view words) {
+  const bool found = finding.health == health && finding.sentence.find(words) != std::string::npos;
+  EXPECT_TRUE(found) << to_string(finding.health) << ": " << finding.sentence;
+  EXPECT_EQ(finding.advice.empty(), finding.health == Health::kOk) << "what is wrong comes with advice";
+  return found;
+}
+
+NodeFact node(std::string name, LabelMap labels = {}) {
+  return {.node = {.name = std::move(name), .labels = std::move(labels)}, .ready = true};
+}
+
+koordinator::NetworkTopology blocks_and_racks() {
+  koordinator::NetworkTopology network;
+  network.name = "default";
+  network.layers = {{.name = "BlockLayer", .keys = {"block"}}, {.name = "RackLayer", .keys = {"rack", "old-rack"}}};
+  return network;
+}
+
+TEST(Doctor, TellsOldServers) {
+  says(check_version("https://x", "v1.36.3"), Health::kOk, "Kubernetes v1.36.3");
+  says(check_version("https://x", "v1.20.1+vendor"), Health::kWarning, "older");
+}
+
+TEST(Doctor, NamesTheRightsThatAreMissing) {
+  std::vector<std::pair<Permission, bool>> rights;
+  for (const Permission& permission : run_permissions({})) {
+    rights.emplace_back(permission, true);
+  }
+  EXPECT_TRUE(says(check_permissions("me", rights).front(), Health::kOk, "me may do all"));
+  const auto binding = std::find_if(rights.begin(), rights.end(),
+                                    [](const auto& right) { return right.first.subresource == "binding"; });
+  binding->second = false;
+  ASSERT_EQ(check_permissions("me", rights).size(), 1U);
+  says(check_permissions("me", rights).front(), Health::kError, "me may not create pods/binding: no pod would start");
+  for (auto& right : rights) {
+    right.second = false;
+  }
+  ASSERT_EQ(check_permissions("me", rights).size(), 1U);
+  says(check_permissions("me", rights).front(), Health::kError, "others");
+}
+
+TEST(Doctor, MissesDefinitions) {
+  const Validator& validator = all_validators().front();
+  says(check_definition(validator, std::nullopt), Health::kError, "there is no PodGroup");
+  says(check_definition(validator, ServedKind{"podgroups", false}), Health::kWarning, "status");
+  says(check_definition(validator, ServedKind{"podgroups", true}), Health::kOk, "served");
+}
+
+TEST(Doctor, CountsNodesThatAreOutOfUse) {
+  std::vector<NodeFact> nodes{node("a"), node("b"), node("c")};
+  says(check_nodes(nodes).front(), Health::kOk, "3 nodes");
+  nodes[1].ready = false;
+  nodes[2].schedulable = false;
+  const Findings findings = check_nodes(nodes);
+  ASSERT_EQ(findings.size(), 2U);
+  says(findings[0], Health::kWarning, "1 of 3 nodes are not ready: b");
+  says(findings[1], Health::kWarning, "1 of 3 nodes are cordoned: c");
+  says(check_nodes({}).front(), Health::kError, "no node");
+}
+
+TEST(Doctor, CountsLabelsLayerByLayerAndNamesNodesOutside) {
+  const std::vector<NodeFact> nodes{node("a", {{"block", "b1"}, {"rack", "r1"}}),
+                                    node("b", {{"block", "b1"}, {"old-rack", "r2"}}), node("c", {{"block", "b1"}}),
+                                    node("d", {{"rack", "r1"}, {"block", ""}})};
+  const Findings findings = check_topology(blocks_and_racks(), std::nullopt, nodes);
+  ASSERT_EQ(findings.size(), 3U);
+  says(findings[0], Health::kWarning, "BlockLayer: 1 of 4 nodes lack label block: d");
+  says(findings[1], Health::kWarning, "RackLayer: 1 of 4 nodes lack label rack or old-rack: c");
+  says(findings[2], Health::kWarning, "1 of 4 nodes are outside the topology: d");
+  const Findings good = check_topology(blocks_and_racks(), std::nullopt, std::span(nodes).first(2));
+  ASSERT_EQ(good.size(), 2U);
+  says(good[0], Health::kOk, "in 1 domain");
+  says(good[1], Health::kOk, "in 2 domains");
+}
+
+TEST(Doctor, TellsALabelThatNobodyHas) {
+  const Findings findings = check_topology(blocks_and_racks(), std::nullopt, std::vector{node("a", {{"block", "b"}})});
+  ASSERT_EQ(findings.size(), 2U);
+  says(findings[1], Health::kError, "no node has label rack");
+}
+
+TEST(Doctor, TellsATopologyThatIsMissingOrWrong) {
+  says(check_topology(std::nullopt, std::nullopt, {}).front(), Health::kWarning, "there is no ClusterNetworkTopology");
+  says(check_topology(std::nullopt, "goes round in a circle", {}).front(), Health::kError, "circle");
+}
+
+TEST(Doctor, WarnsOfRivals) {
+  std::vector<DeploymentFact> deployments{{"koordinator-system", "koord-scheduler", 1, 1}, {"x", "gantree", 2, 2}};
+  const Findings findings = check_schedulers(kNames, deployments);
+  ASSERT_EQ(findings.size(), 1U);
+  says(findings.front(), Health::kError, "koordinator-system/koord-scheduler");
+  deployments.front().available = 0;
+  says(check_schedulers(kNames, deployments).front(), Health::kOk, "no other scheduler");
+}
+
+TEST(Doctor, LooksWhetherGantreeIsThere) {
+  const Installation here;
+  says(check_installed(here, {}), Health::kWarning, "there is no Deployment");
+  says(check_installed(here, std::vector<DeploymentFact>{{"gantree-system", "gantree", 2, 0}}), Health::kError,
+       "0 of 2");
+  says(check_installed(here, std::vector<DeploymentFact>{{"gantree-system", "gantree", 2, 1}}), Health::kWarning,
+       "1 of 2");
+  says(check_installed(here, std::vector<DeploymentFact>{{"gantree-system", "gantree", 2, 2}}), Health::kOk, "2 of 2");
+}
+
+TEST(Doctor, LooksWhetherSomebodyLeads) {
+  const Installation here;
+  says(check_lease(here, std::nullopt, kNow), Health::kError, "not there");
+  says(check_lease(here, LeaseFact{"", kNowSeconds, 10}, kNow), Health::kError, "nobody");
+  says(check_lease(here, LeaseFact{"pod-1", kNowSeconds - 3600, 10}, kNow), Health::kError, "60m ago by pod-1");
+  says(check_lease(here, LeaseFact{"pod-1", kNowSeconds - 3, 10}, kNow), Health::kOk, "pod-1 leads");
+}
+
+TEST(Doctor, LooksAtTheWebhook) {
+  const Installation here;
+  const auto good = webhook::make_authority("a", {kNow - 1h, kNow + 24h * 365});
+  const auto old = webhook::make_authority("a", {kNow - 24h, kNow + 24h});
+  says(check_webhook(here, std::nullopt, 0, kNow).front(), Health::kWarning, "there is no Validating");
+  says(check_webhook(here, std::vector<WebhookFact>{{"w", ""}}, 1, kNow).front(), Health::kError, "no authority");
+  says(check_webhook(here, std::vector<WebhookFact>{{"w", old->certificate}}, 1, kNow).front(), Health::kWarning,
+       "two weeks");
+  says(check_webhook(here, std::vector<WebhookFact>{{"w", old->certificate}}, 1, kNow + 48h).front(), Health::kError,
+       "expired");
+  const Findings findings = check_webhook(here, std::vector<WebhookFact>{{"w", good->certificate}}, 0, kNow);
+  ASSERT_EQ(findings.size(), 2U);
+  says(findings[0], Health::kOk, "good authority");
+  says(findings[1], Health::kError, "no ready pod");
+}
+
+TEST(Doctor, TellsOfThePodThatWaitsLongest) {
+  says(check_waiting(kNames, {}, kNow), Health::kOk, "no pod waits");
+  const std::vector<WaitingPod> pods{{"ns", "young", "gantree", kNowSeconds - 5, "no room"},
+                                     {"ns", "old", "gantree", kNowSeconds - 7200, "no rack holds all"}};
+  says(check_waiting(kNames, pods, kNow), Health::kWarning, "2 pods wait; ns/old for 2h: no rack holds all");
+  says(check_waiting(kNames, std::vector<WaitingPod>{{"ns", "new", "gantree", kNowSeconds, ""}}, kNow),
+       Health::kWarning, "nobody has looked");
+}
+
+TEST(Findings, AreShownAsTextAndAsJson) {
+  const Findings findings{{.check = "nodes", .sentence = "fine"},
+                          {.health = Health::kError, .check = "nodes", .sentence = "bad", .advice = "mend it"}};
+  EXPECT_EQ(worst(findings), Health::kError);
+  EXPECT_EQ(findings_to_text(findings, {.color = false, .unicode = false}),
+            "+ nodes         fine\n"
+            "x               bad\n"
+            "                -> mend it\n");
+  const std::string json = findings_to_json(findings).to_json(false);
+  EXPECT_EQ(
+      json,
+      R"({"health":"error","findings":[{"check":"nodes","health":"ok","message":"fine"},{"check":"nodes","health":"error","message":"bad","advice":"mend it"}]})");
+}
+
+TEST(Findings, NameAFewOfMany) {
+  EXPECT_EQ(some_of({"a", "b"}), "a, b");
+  EXPECT_EQ(some_of({"a", "b", "c", "d", "e", "f", "g"}), "a, b, c, d, e and 2 others");
+}
+
+}  // namespace
+}  // namespace gantree
