@@ -230,15 +230,29 @@ Result<Reading> take_in(const std::vector<json::Document>& documents, const std:
   if (!topology) {
     return tl::unexpected(topology.error());
   }
-  Intake intake{.cluster = cluster, .quota = quota, .levels = *topology};
-  const auto dialects = all_dialects();
+  return take_in(all_dialects(), documents, *topology, cluster, quota, nullptr);
+}
+
+Result<Reading> take_in(std::span<const std::unique_ptr<Dialect>> dialects,
+                        const std::vector<json::Document>& documents, std::optional<TopologyId> levels,
+                        Cluster& cluster, Quota& quota, std::vector<Error>* faults) {
+  Intake intake{.cluster = cluster, .quota = quota, .levels = levels};
   Sorter sorter(dialects, intake);
-  if (auto taken = for_each_object(documents, [&](const Object& object) { return sorter.take(object); }); !taken) {
+  // Whoever asks for the faults goes on without what is at fault.
+  const auto pass = [&](Result<> done) -> Result<> {
+    if (!done && faults != nullptr) {
+      faults->push_back(std::move(done.error()));
+      return {};
+    }
+    return done;
+  };
+  const auto take = [&](const Object& object) { return pass(sorter.take(object)); };
+  if (auto taken = for_each_object(documents, take); !taken) {
     return tl::unexpected(taken.error());
   }
   sorter.finish();
   for (const auto& dialect : dialects) {
-    if (auto connected = dialect->connect(intake); !connected) {
+    if (auto connected = pass(dialect->connect(intake)); !connected) {
       return tl::unexpected(connected.error());
     }
   }

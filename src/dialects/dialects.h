@@ -67,4 +67,10 @@ class Dialect {
 [[nodiscard]] Result<Reading> take_in(const std::vector<json::Document>& documents,
                                       const std::vector<std::string>& levels, Cluster& cluster, Quota& quota);
 
+// The same with these dialects alone. Where `faults` is not nullptr, objects that are malformed and references that
+// point nowhere are noted there and passed over; it fails only where a request itself cannot be read.
+[[nodiscard]] Result<Reading> take_in(std::span<const std::unique_ptr<Dialect>> dialects,
+                                      const std::vector<json::Document>& documents, std::optional<TopologyId> levels,
+                                      Cluster& cluster, Quota& quota, std::vector<Error>* faults);
+
 }  // namespace gantree

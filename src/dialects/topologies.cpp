@@ -34,14 +34,28 @@ TopologyId hosts_only(Engine& engine) {
   return engine.add_topology({.name = kHostnameLabel, .levels = {kHostnameLabel}});
 }
 
+namespace {
+
+bool same(const Topology& a, const Topology& b) {
+  return a.name == b.name && a.levels == b.levels && a.alternatives == b.alternatives && a.lone_nodes == b.lone_nodes;
+}
+
+}  // namespace
+
 TopologyId shared_topology(Engine& engine, Topology topology) {
   for (std::size_t t = 0; t < engine.topologies(); ++t) {
-    const Topology& other = engine.topology(make_id<TopologyTag>(t));
-    if (other.name == topology.name && other.levels == topology.levels) {
+    if (same(engine.topology(make_id<TopologyTag>(t)), topology)) {
       return make_id<TopologyTag>(t);
     }
   }
   return engine.add_topology(std::move(topology));
+}
+
+TopologyId shared_topology(Engine& engine, Topology topology, std::string_view family) {
+  if (const auto taken = engine.find_topology(topology.name); taken && !same(engine.topology(*taken), topology)) {
+    topology.name = fmt::format("{}/{}", family, topology.name);
+  }
+  return shared_topology(engine, std::move(topology));
 }
 
 TopologyId topology_with(Engine& engine, const std::vector<std::string>& labels) {

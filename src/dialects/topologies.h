@@ -39,6 +39,9 @@ class TopologyBook {
 // none. One tree then serves both. Requires a valid one.
 [[nodiscard]] TopologyId shared_topology(Engine& engine, Topology topology);
 
+// The same, but where the name stands for a topology of other levels it becomes "family/name".
+[[nodiscard]] TopologyId shared_topology(Engine& engine, Topology topology, std::string_view family);
+
 // The first topology that has all these labels, in this order from coarse to fine; where there is
 // none, a new one of just these labels and the host. Requires label keys that differ.
 [[nodiscard]] TopologyId topology_with(Engine& engine, const std::vector<std::string>& labels);

@@ -5,7 +5,6 @@
 #include "json/utf8.h"
 
 namespace gantree::json {
-namespace {
 
 // What is written is YAML too, so all that YAML does not take is escaped.
 void append_string(std::string& out, std::string_view text) {
@@ -41,6 +40,8 @@ void append_string(std::string& out, std::string_view text) {
   }
   out += '"';
 }
+
+namespace {
 
 class JsonWriter {
  public:

@@ -13,6 +13,9 @@
 
 namespace gantree::json {
 
+// Appends text as a JSON string, in quotes.
+void append_string(std::string& out, std::string_view text);
+
 // A value to write. Objects keep the order in which members were added; keys
 // are the caller's to keep unique. Text that is not UTF-8 is written with
 // replacement characters, so what is written can always be read.

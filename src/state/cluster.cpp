@@ -17,20 +17,44 @@ void Cluster::remove_node(std::string_view name) {
   }
 }
 
-void Cluster::upsert_pod(BoundPod pod) {
-  remove_pod(pod.key);
-  inventory_.take(inventory_.reserve(pod.node), pod.requests, 1);
-  std::string key = pod.key;
-  pods_.emplace(std::move(key), std::move(pod));
+Cluster::Booked Cluster::booking(const BoundPod& pod) {
+  const auto [it, fresh] = request_ids_.try_emplace(pod.requests, static_cast<std::uint32_t>(requests_.size()));
+  if (fresh) {
+    requests_.push_back(&it->first);
+  }
+  return {.node = inventory_.reserve(pod.node), .requests = it->second};
+}
+
+void Cluster::upsert_pod(const BoundPod& pod) {
+  const Booked booked = booking(pod);
+  const auto [it, fresh] = pods_.try_emplace(pod.key, booked);
+  if (!fresh) {
+    if (it->second.node == booked.node && it->second.requests == booked.requests) {
+      return;
+    }
+    inventory_.give(it->second.node, *requests_[it->second.requests], 1);
+    it->second = booked;
+  }
+  inventory_.take(booked.node, pod.requests, 1);
 }
 
 void Cluster::remove_pod(std::string_view key) {
-  const auto it = pods_.find(std::string(key));
+  const auto it = pods_.find(key);
   if (it == pods_.end()) {
     return;
   }
-  inventory_.give(inventory_.reserve(it->second.node), it->second.requests, 1);
+  inventory_.give(it->second.node, *requests_[it->second.requests], 1);
   pods_.erase(it);
+}
+
+std::string_view Cluster::node_of(std::string_view key) const {
+  const auto it = pods_.find(key);
+  return it == pods_.end() ? std::string_view() : std::string_view(inventory_.node(it->second.node).name);
+}
+
+void Cluster::name_assumed(const BoundPod& pod) {
+  const bool fresh = pods_.try_emplace(pod.key, booking(pod)).second;
+  GANTREE_CHECK(fresh);
 }
 
 BudgetId Cluster::add_budget(DisruptionBudget budget) {
@@ -41,6 +65,11 @@ BudgetId Cluster::add_budget(DisruptionBudget budget) {
 void Cluster::add_running(RunningGang gang) {
   engine_.hold(gang);
   running_.push_back(std::move(gang));
+}
+
+void Cluster::forget_running() {
+  running_.clear();
+  budgets_.clear();
 }
 
 RunningGang Cluster::evict(std::size_t position) {

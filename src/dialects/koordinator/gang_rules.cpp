@@ -211,7 +211,10 @@ Result<GangRules> read_pod_group(const NamedObject& named, Unused& unused) {
   rules.min = static_cast<int>(std::max<std::int64_t>(0, min));
   unused.timeouts += read.integer(spec, "scheduleTimeoutSeconds", 0, kMostMembers) ? 1 : 0;
   unused.min_resources += read.object(spec, "minResources") ? 1 : 0;
-  const std::string_view phase = read.text(read.object(object.value, "status"), "phase").value_or("");
+  const json::Value status = read.object(object.value, "status");
+  const std::string_view phase = read.text(status, "phase").value_or("");
+  const std::int64_t scheduled = read.integer(status, "scheduled", 0, kMostMembers).value_or(0);
+  rules.satisfied = phase == "Scheduled" || phase == "Running" || (scheduled > 0 && scheduled >= min);
   rules.over = phase == "Finished" || phase == "Failed" || read.text(metadata, "deletionTimestamp").has_value();
   if (!read.ok()) {
     return read.error();

@@ -33,6 +33,7 @@ struct GangRules {
   std::int64_t created_seconds = 0;
   int min = 0;  // 0: every pod for itself
   bool over = false;
+  bool satisfied = false;  // by its status it had its minimum once
   MatchPolicy policy = MatchPolicy::kOnceSatisfied;
   bool strict = true;
   std::vector<GangId> group;  // sorted; itself alone where no annotation says otherwise

@@ -13,17 +13,18 @@ namespace {
 constexpr std::pair<std::string_view, std::int64_t> kClasses[] = {
     {"koord-prod", 9000}, {"koord-mid", 7000}, {"koord-batch", 5000}, {"koord-free", 3000}};
 
-bool is_ours(const PodTemplate& part) {
-  const json::Value scheduler = text_at(part.spec, "schedulerName");
-  return !gang_name(part.labels(), part.annotations()).empty() || (scheduler && scheduler.text() == kScheduler);
-}
-
 bool says(json::Value map, std::string_view key, std::string_view text) {
   const json::Value value = text_at(map, key);
   return value && value.text() == text;
 }
 
 }  // namespace
+
+bool KoordinatorDialect::is_ours(const PodTemplate& part) const {
+  const json::Value scheduler = text_at(part.spec, "schedulerName");
+  return !gang_name(part.labels(), part.annotations()).empty() ||
+         (scheduler && std::find(schedulers_.begin(), schedulers_.end(), scheduler.text()) != schedulers_.end());
+}
 
 std::span<const ApiKind> KoordinatorDialect::kinds() const {
   static const ApiKind kKinds[] = {
@@ -65,10 +66,7 @@ Result<> KoordinatorDialect::connect(Intake& intake) {
       return tl::unexpected(model.error());
     }
     Engine& engine = intake.cluster.engine();
-    if (engine.find_topology(model->name)) {
-      model->name = fmt::format("{}/{}", kFamily, model->name);
-    }
-    topology_ = {.network = *network_, .id = engine.add_topology(std::move(*model))};
+    topology_ = {.network = *network_, .id = shared_topology(engine, std::move(*model), kFamily)};
     NamedTopology named{.family = std::string(kFamily), .name = network_->name, .id = topology_->id, .aliases = {}};
     for (const Layer& layer : network_->layers) {
       named.aliases.push_back(layer.name);
@@ -88,7 +86,8 @@ Claim KoordinatorDialect::claim(const Workload& workload, const Intake& intake) 
       }
     }
   }
-  const bool marked = std::any_of(workload.templates.begin(), workload.templates.end(), is_ours) ||
+  const bool marked = std::any_of(workload.templates.begin(), workload.templates.end(),
+                                  [&](const PodTemplate& part) { return is_ours(part); }) ||
                       with_marked_pods_->contains(&workload);
   return marked ? Claim::kMarked : Claim::kNone;
 }
@@ -100,7 +99,8 @@ std::optional<GangKey> KoordinatorDialect::gang_of(const PodRecord& pod, const I
     return bundle == nullptr ? std::nullopt : std::optional(bundle->key);
   }
   // Pods of no gang come and go one by one, whatever made them.
-  const bool ours = pod.scheduler == kScheduler && (pod.workload == nullptr || pod.workload->dialect == kFamily);
+  const bool known = std::find(schedulers_.begin(), schedulers_.end(), pod.scheduler) != schedulers_.end();
+  const bool ours = known && (pod.workload == nullptr || pod.workload->dialect == kFamily);
   return ours ? std::optional(GangKey{std::string(pod.ns), std::string(pod.name), "Pod"}) : std::nullopt;
 }
 

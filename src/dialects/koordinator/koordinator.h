@@ -4,6 +4,9 @@
 
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "dialects/dialects.h"
 #include "dialects/koordinator/names.h"
@@ -14,6 +17,10 @@ namespace gantree::koordinator {
 
 class KoordinatorDialect final : public Dialect {
  public:
+  // Pods of these schedulers are of the family, marked or not.
+  explicit KoordinatorDialect(std::vector<std::string> schedulers = {std::string(kScheduler)})
+      : schedulers_(std::move(schedulers)) {}
+
   [[nodiscard]] std::string_view name() const override { return kFamily; }
   [[nodiscard]] std::span<const ApiKind> kinds() const override;
   [[nodiscard]] Result<> read(const NamedObject& named, Intake& intake) override;
@@ -25,8 +32,10 @@ class KoordinatorDialect final : public Dialect {
   [[nodiscard]] Result<> submit(Intake& intake) override;
 
  private:
+  [[nodiscard]] bool is_ours(const PodTemplate& part) const;
   void note_pod_marks(Intake& intake) const;
 
+  std::vector<std::string> schedulers_;
   Roll roll_;
   Unused unused_;
   std::optional<NetworkTopology> network_;

@@ -111,6 +111,13 @@ std::optional<std::vector<StringId>> neighbours(Cluster& cluster, TopologyId top
   return names;
 }
 
+// Once a group has started, the rest comes as it may; but where nothing says that this gang ever had its minimum (its
+// scheduler may have died while it bound the pods), what it lacks of that comes together.
+int missing_once_started(const GangRules& rules, const Roster& roster) {
+  const std::int64_t missing = std::max(0, rules.min - roster.bound);
+  return rules.satisfied || roster.pending() < missing ? 0 : static_cast<int>(missing);
+}
+
 std::string unique_name(std::set<std::string>& taken, const std::string& wanted) {
   std::string name = wanted;
   for (int number = 2; !taken.insert(name).second; ++number) {
@@ -245,7 +252,7 @@ void Submitter::settle_needs(std::vector<Part>& parts) {
         part.need = std::max(0, part.rules->min - part.roster->bound);
         break;
       case MatchPolicy::kOnceSatisfied:
-        part.need = started ? 0 : part.rules->min;
+        part.need = started ? missing_once_started(*part.rules, *part.roster) : part.rules->min;
         break;
     }
   }
@@ -275,6 +282,12 @@ Gang Submitter::gang_of(const GangKey& key, const std::vector<Part>& parts) cons
       set.count = members.count;
       set.min_count = members.count;
       set.pods = members.pods;
+      if (part.rules != nullptr && part.rules->ns != key.ns) {
+        // Of another namespace than the gang is shown under; names alone would not tell them apart.
+        for (std::string& pod : set.pods) {
+          pod = fmt::format("{}/{}", part.rules->ns, pod);
+        }
+      }
     }
     if (group.pod_sets.size() == 1) {
       group.pod_sets.front().min_count = std::min(part.need, group.pod_sets.front().count);

@@ -210,4 +210,38 @@ Result<json::Out> cluster_network_topology(const std::vector<json::Document>& do
   return out;
 }
 
+std::optional<Write> network_topology_status(const NamedObject& named, Cluster& cluster) {
+  const auto network = read_network_topology(named);
+  if (!network) {
+    return std::nullopt;
+  }
+  const auto topology = model_of(*network, cluster.inventory());
+  if (!topology) {
+    return std::nullopt;
+  }
+  const DomainTree tree(cluster.inventory(), *topology);
+  json::Out entries = StatusWriter(*network, tree).write();
+  const json::Value old = named.object.value["status"];
+  const json::Value written = old ? old["detailStatus"] : json::Value();
+  // Keys are in alphabetical order here as in what the API server hands out.
+  if (written && copy_of(written).to_json(false) == entries.to_json(false)) {
+    return std::nullopt;
+  }
+  json::Out status = json::Out::object();
+  status.add("detailStatus", std::move(entries));
+  const json::Value uid = named.object.metadata()["uid"];
+  const std::string id(uid && uid.kind() == json::Kind::kString ? uid.text() : std::string_view());
+  json::Out patch = json::Out::object();
+  patch.add("metadata", json::Out::object().add("uid", id));
+  patch.add("status", std::move(status));
+  return Write{.verb = WriteVerb::kPatchStatus,
+               .object = {.group = std::string(kSchedulingGroup),
+                          .version = "v1alpha1",
+                          .kind = std::string(kTopologyKind),
+                          .ns = "",
+                          .name = std::string(named.name),
+                          .uid = id},
+               .body = patch.to_json(false)};
+}
+
 }  // namespace gantree::koordinator

@@ -1,0 +1,71 @@
+// What a family does on a live cluster, beside reading: which pods belong together, and who is told what.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialects/dialects.h"
+#include "dialects/write.h"
+#include "model/decision.h"
+
+namespace gantree {
+
+// The pods of a gang, by how far they are.
+struct MemberCounts {
+  int pending = 0;  // gated ones too
+  int bound = 0;    // have a node, and have not ended
+  int running = 0;  // of the bound ones
+  int succeeded = 0;
+  int failed = 0;
+};
+
+// What became of a gang when it was last looked at.
+struct Verdict {
+  GangState state = GangState::kWaiting;
+  Reason reason = Reason::kGangIncomplete;  // unless placed
+  std::string message;                      // one sentence; where placed, where to
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+
+struct GangReport {
+  const Object& object;  // what defines the gang, as it was last seen
+  MemberCounts members;
+  const Verdict* verdict = nullptr;  // nullptr where it was not looked at
+  std::string now;                   // RFC 3339
+};
+
+class LiveDialect {
+ public:
+  LiveDialect() = default;
+  virtual ~LiveDialect() = default;
+  LiveDialect(const LiveDialect&) = delete;
+  LiveDialect& operator=(const LiveDialect&) = delete;
+
+  // The kinds to watch beside the core ones.
+  [[nodiscard]] virtual std::span<const ApiKind> kinds() const = 0;
+  // Reads the objects of one cycle.
+  [[nodiscard]] virtual std::unique_ptr<Dialect> reader() const = 0;
+  // The gang of a pod, by its metadata; "" where it has none.
+  [[nodiscard]] virtual std::string gang_of(std::string_view ns, json::Value metadata) const = 0;
+  // The gang that an object of kinds() defines; "" where it concerns the whole cluster.
+  [[nodiscard]] virtual std::string defines(const NamedObject& named) const = 0;
+  // The other gangs that start together with the one of this object or pod, as far as that says so.
+  [[nodiscard]] virtual std::vector<std::string> partners(const NamedObject& named) const = 0;
+  // What the status of the object that defines a gang should be; nothing where it says so already.
+  [[nodiscard]] virtual std::optional<Write> report(const GangReport& report) const = 0;
+  // The same for an object that concerns the whole cluster.
+  [[nodiscard]] virtual std::optional<Write> report(const NamedObject& named, Cluster& cluster) const = 0;
+};
+
+// The families that are live. `schedulers`: pods whose schedulerName is one of these are ours to place.
+[[nodiscard]] std::vector<std::unique_ptr<LiveDialect>> live_dialects(const std::vector<std::string>& schedulers);
+
+// The dialects for one cycle: the core objects first.
+[[nodiscard]] std::vector<std::unique_ptr<Dialect>> readers_of(std::span<const std::unique_ptr<LiveDialect>> live);
+
+}  // namespace gantree

@@ -1,0 +1,34 @@
+// An intended write to the API: what a decision, or a status that is out of date, comes to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace gantree {
+
+// An object of the API. `uid` is the precondition of every write to it: an object of the same name that was made
+// anew meanwhile is not touched.
+struct ObjectRef {
+  std::string group;  // "" for the core group
+  std::string version;
+  std::string kind;
+  std::string ns;  // "" where the kind is not namespaced
+  std::string name;
+  std::string uid;
+};
+
+enum class WriteVerb : std::uint8_t {
+  kBind,         // `object` is a pod, `node` where it goes; no body
+  kPatchStatus,  // a merge patch of the status; of pods a strategic merge patch
+  kEvict,        // `object` is a pod; no body
+  kCreate,       // `object` tells the kind and the namespace; the body is all of it
+};
+
+struct Write {
+  WriteVerb verb = WriteVerb::kBind;
+  ObjectRef object;
+  std::string node = {};
+  std::string body = {};  // JSON
+};
+
+}  // namespace gantree

@@ -1,0 +1,214 @@
+#include "live/object.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/check.h"
+#include "json/read.h"
+#include "json/write.h"
+
+namespace gantree {
+
+namespace {
+
+// A field that is kept; with its fields below, where only some of those are. In lists it speaks of every item.
+struct Kept {
+  std::string_view key;
+  std::span<const Kept> below = {};
+};
+
+constexpr Kept kMetadata[] = {{"name"},
+                              {"namespace"},
+                              {"uid"},
+                              {"labels"},
+                              {"annotations"},
+                              {"ownerReferences"},
+                              {"creationTimestamp"},
+                              {"deletionTimestamp"}};
+constexpr Kept kContainer[] = {{"name"}, {"resources"}, {"restartPolicy"}};
+constexpr Kept kPodSpec[] = {{"nodeName"},
+                             {"schedulerName"},
+                             {"priority"},
+                             {"priorityClassName"},
+                             {"nodeSelector"},
+                             {"preemptionPolicy"},
+                             {"affinity"},
+                             {"tolerations"},
+                             {"overhead"},
+                             {"resources"},
+                             {"schedulingGates"},
+                             {"containers", kContainer},
+                             {"initContainers", kContainer}};
+constexpr Kept kCondition[] = {{"type"}, {"status"}, {"reason"}, {"message"}};
+constexpr Kept kPodStatus[] = {{"phase"}, {"conditions", kCondition}};
+constexpr Kept kPod[] = {{"metadata", kMetadata}, {"spec", kPodSpec}, {"status", kPodStatus}};
+
+constexpr Kept kNodeMetadata[] = {{"name"}, {"uid"}, {"labels"}, {"creationTimestamp"}};
+constexpr Kept kNodeSpec[] = {{"unschedulable"}, {"taints"}};
+constexpr Kept kNodeCondition[] = {{"type"}, {"status"}};
+constexpr Kept kNodeStatus[] = {{"allocatable"}, {"capacity"}, {"conditions", kNodeCondition}};
+constexpr Kept kNode[] = {{"metadata", kNodeMetadata}, {"spec", kNodeSpec}, {"status", kNodeStatus}};
+
+// Never of use, and large.
+constexpr std::string_view kDropped[] = {"managedFields", "kubectl.kubernetes.io/last-applied-configuration"};
+
+class Pruner {
+ public:
+  explicit Pruner(std::string& out) : out_(out) {}
+
+  void write(json::Value value, std::span<const Kept> kept) {
+    switch (value.kind()) {
+      case json::Kind::kObject:
+        write_members(value, kept);
+        break;
+      case json::Kind::kArray:
+        write_items(value, kept);
+        break;
+      case json::Kind::kString:
+        json::append_string(out_, value.text());
+        break;
+      case json::Kind::kNull:
+        out_ += "null";
+        break;
+      case json::Kind::kBool:
+      case json::Kind::kNumber:
+        out_ += value.text();
+        break;
+    }
+  }
+
+  // The members of an object without its braces. Of the root's those are left out that are written already.
+  void write_members_of(json::Value value, std::span<const Kept> kept, bool root) {
+    for (const json::MemberData& member : value.members()) {
+      const auto here = std::find_if(kept.begin(), kept.end(), [&](const Kept& k) { return k.key == member.key; });
+      const bool dropped = std::find(std::begin(kDropped), std::end(kDropped), member.key) != std::end(kDropped);
+      const bool known = root && (member.key == "apiVersion" || member.key == "kind");
+      if (known || dropped || (!kept.empty() && here == kept.end())) {
+        continue;
+      }
+      comma();
+      json::append_string(out_, member.key);
+      out_ += ':';
+      write(json::Value(&member.value), kept.empty() ? std::span<const Kept>() : here->below);
+    }
+  }
+
+ private:
+  void comma() {
+    if (out_.back() != '{' && out_.back() != '[') {
+      out_ += ',';
+    }
+  }
+
+  void write_members(json::Value value, std::span<const Kept> kept) {
+    out_ += '{';
+    write_members_of(value, kept, false);
+    out_ += '}';
+  }
+
+  void write_items(json::Value value, std::span<const Kept> kept) {
+    out_ += '[';
+    for (const json::NodeData& item : value.items()) {
+      comma();
+      write(json::Value(&item), kept);
+    }
+    out_ += ']';
+  }
+
+  std::string& out_;
+};
+
+std::string text_of(json::Value metadata, std::string_view key) {
+  const json::Value value = metadata[key];
+  return value && value.kind() == json::Kind::kString ? std::string(value.text()) : std::string();
+}
+
+}  // namespace
+
+Result<LiveObject> prune(std::string_view group, std::string_view version, std::string_view kind,
+                         std::string_view json) {
+  std::string bytes;
+  bytes.reserve(json.size() + 64);
+  bytes.append(json);
+  auto documents = json::read_documents(std::string(kNoFile), std::move(bytes));
+  if (!documents) {
+    return tl::unexpected(documents.error());
+  }
+  if (documents->size() != 1 || documents->front().root().kind() != json::Kind::kObject) {
+    return invalid(fmt::format("a {} from the API server is no object", kind));
+  }
+  const json::Value root = documents->front().root();
+  const json::Value metadata = root["metadata"];
+  LiveObject object{.group = std::string(group),
+                    .version = std::string(version),
+                    .kind = std::string(kind),
+                    .ns = {},
+                    .name = {},
+                    .uid = {},
+                    .text = {}};
+  if (!metadata || metadata.kind() != json::Kind::kObject || (object.name = text_of(metadata, "name")).empty()) {
+    return invalid(fmt::format("a {} from the API server has no name", kind));
+  }
+  object.ns = text_of(metadata, "namespace");
+  object.uid = text_of(metadata, "uid");
+  object.text =
+      fmt::format("{{\"apiVersion\":\"{}{}{}\",\"kind\":\"{}\"", group, group.empty() ? "" : "/", version, kind);
+  const bool core = group.empty();
+  Pruner(object.text)
+      .write_members_of(root,
+                        core && kind == "Pod"    ? std::span<const Kept>(kPod)
+                        : core && kind == "Node" ? std::span<const Kept>(kNode)
+                                                 : std::span<const Kept>(),
+                        true);
+  object.text += '}';
+  object.text.shrink_to_fit();
+  return object;
+}
+
+namespace {
+
+// Metadata holds strings and references only, so the first of these is the pod's own.
+constexpr std::string_view kSpec = "\"spec\":{";
+
+std::string node_field(std::string_view node) {
+  std::string field = "\"nodeName\":";
+  json::append_string(field, node);
+  return field;
+}
+
+}  // namespace
+
+std::string with_node(const std::string& text, std::string_view node) {
+  const std::size_t at = text.find(kSpec);
+  GANTREE_CHECK(at != std::string::npos);
+  std::string field = node_field(node);
+  if (text[at + kSpec.size()] != '}') {
+    field += ',';
+  }
+  std::string out = text;
+  out.insert(at + kSpec.size(), field);
+  return out;
+}
+
+std::string without_node(const std::string& text, std::string_view node) {
+  const std::size_t at = text.find(kSpec);
+  const std::string field = node_field(node);
+  if (at == std::string::npos || text.compare(at + kSpec.size(), field.size(), field) != 0) {
+    return text;
+  }
+  std::string out = text;
+  out.erase(at + kSpec.size(), field.size() + (text[at + kSpec.size() + field.size()] == ',' ? 1 : 0));
+  return out;
+}
+
+std::string without_places(std::string message) {
+  const std::string place = fmt::format("{}:1: ", kNoFile);
+  for (std::size_t at = message.find(place); at != std::string::npos; at = message.find(place, at)) {
+    message.erase(at, place.size());
+  }
+  return message;
+}
+
+}  // namespace gantree

@@ -1,0 +1,359 @@
+// State to decisions.
+#include "live/scheduler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "base/check.h"
+#include "cycle/cycle.h"
+#include "live/notices.h"
+#include "live/parsed.h"
+#include "queue/quota.h"
+
+namespace gantree {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kFirstBackoff = seconds(1);
+constexpr milliseconds kLongestBackoff = seconds(60);
+// A binding is tried so often before its room is given up: other pods of the gang may be bound already.
+constexpr int kBindAttempts = 5;
+// The watch of a server in good health is late by milliseconds; after this the write is taken as not done.
+constexpr milliseconds kEventPatience = seconds(30);
+
+milliseconds backoff(int failures) {
+  return std::min(kLongestBackoff, kFirstBackoff * (1 << std::min(failures - 1, 6)));
+}
+
+// The gang of the table for which a decision was made.
+std::string gang_of(const GangKey& key) {
+  const std::string name = fmt::format("{}/{}", key.ns, key.name);
+  return key.kind == "Pod" ? GangTable::alone(name) : name;
+}
+
+std::string placed_message(const Decision& decision) {
+  std::set<NodeId> hosts;
+  int pods = 0;
+  for (const PodSetDecision& set : decision.pod_sets) {
+    pods += set.count;
+    for (const HostShare& share : set.hosts) {
+      hosts.insert(share.node);
+    }
+  }
+  return fmt::format("{} pod{} placed on {} host{}", pods, pods == 1 ? "" : "s", hosts.size(),
+                     hosts.size() == 1 ? "" : "s");
+}
+
+// Whether some pods must start, rather than as many as there is room for.
+bool insists(const Group& group) {
+  const auto at_least_one = [](const PodSet& set) { return set.min_count > 0; };
+  return group.min_pods.value_or(0) > 0 || std::any_of(group.pod_sets.begin(), group.pod_sets.end(), at_least_one) ||
+         std::any_of(group.groups.begin(), group.groups.end(), [](const Group& nested) { return insists(nested); });
+}
+
+bool insists(const Submission& submission) {
+  return !submission.alternatives.empty() && insists(submission.alternatives.front().gang.root);
+}
+
+void wake_by(Step& step, Time time) {
+  step.wake = std::min(step.wake.value_or(time), time);
+}
+
+}  // namespace
+
+LiveScheduler::LiveScheduler(SchedulerOptions options)
+    : options_(std::move(options)), dialects_(live_dialects(options_.schedulers)) {}
+
+LiveScheduler::~LiveScheduler() = default;
+
+Step LiveScheduler::step(Time now) {
+  Step step;
+  expire(now, step);
+  bind_again(now, step);
+  if (const std::vector<Bundle> bundles = choose(now, step); !bundles.empty()) {
+    step.figures.decided = true;
+    decide(bundles, now, step);
+  }
+  report(now, step);
+  report_cluster(now, step);
+  return step;
+}
+
+std::vector<LiveScheduler::Bundle> LiveScheduler::choose(Time now, Step& step) {
+  std::set<std::string> taken;
+  std::vector<Bundle> bundles;
+  std::set<std::string> later;
+  const auto take = [&](const std::string& id) {
+    if (taken.contains(id)) {
+      return;
+    }
+    Bundle bundle = table_.bundle(id);
+    taken.insert(bundle.begin(), bundle.end());
+    Time not_before = now;
+    bool waits = false;
+    for (const std::string& member : bundle) {
+      if (const LiveGang* gang = table_.find(member)) {
+        not_before = std::max(not_before, gang->retry_at);
+        waits = waits || gang->waiting > 0;
+      }
+    }
+    if (not_before > now) {
+      later.insert(id);
+      wake_by(step, not_before);
+    } else if (waits) {
+      bundles.push_back(std::move(bundle));
+    }
+  };
+  for (const std::string& id : dirty_) {
+    take(id);
+  }
+  if (room_grew_) {
+    for (const std::string& id : table_.waiting()) {
+      take(id);
+    }
+  }
+  dirty_ = std::move(later);
+  room_grew_ = false;
+  return bundles;
+}
+
+std::vector<json::Document> LiveScheduler::documents_of(const std::vector<Bundle>& bundles) {
+  std::vector<json::Document> documents;
+  const auto add = [&](const std::string& text) {
+    // What could be read when it came can be read again.
+    if (auto parsed = parse(text)) {
+      documents.push_back(std::move(parsed->document));
+    }
+  };
+  for (const auto& [key, text] : config_) {
+    add(text);
+  }
+  for (const Bundle& bundle : bundles) {
+    for (const std::string& id : bundle) {
+      const LiveGang* gang = table_.find(id);
+      if (gang == nullptr) {
+        continue;
+      }
+      if (!gang->object.empty()) {
+        add(gang->object);
+      }
+      for (const std::string& key : gang->pods) {
+        const LivePod& pod = *table_.find_pod(key);
+        if (!pod.ended() && (!pod.node.empty() || pod.waits())) {
+          add(pod.text);
+        }
+      }
+    }
+  }
+  return documents;
+}
+
+void LiveScheduler::decide(const std::vector<Bundle>& bundles, Time now, Step& step) {
+  const std::vector<json::Document> documents = documents_of(bundles);
+  Quota quota;
+  std::vector<Error> faults;
+  auto reading = take_in(readers_of(dialects_), documents, std::nullopt, cluster_, quota, &faults);
+  for (const Error& fault : faults) {
+    if (remarked_.insert(fault.message).second) {
+      step.remarks.push_back(without_places(fault.message));
+    }
+  }
+  if (!reading) {
+    cluster_.forget_running();
+    if (bundles.size() > 1) {
+      // One of them cannot be read; the others shall not suffer.
+      for (const Bundle& bundle : bundles) {
+        decide({bundle}, now, step);
+      }
+    } else {
+      tell(bundles.front(),
+           {.state = GangState::kRejected, .reason = Reason::kInvalidRequest, .message = reading.error().message}, now,
+           step);
+    }
+    return;
+  }
+  std::map<std::string, const Bundle*> bundle_of;
+  for (const Bundle& bundle : bundles) {
+    for (const std::string& id : bundle) {
+      bundle_of.emplace(id, &bundle);
+    }
+  }
+  // Whoever runs without its minimum, say because this process died while it bound a gang, holds room that is of no
+  // use to it until the rest has come. Whoever lost a pod comes next.
+  std::array<std::vector<Submission>, 3> queues;
+  for (Submission& submission : reading->queue) {
+    submission.may_evict = false;
+    const auto bundle = bundle_of.find(gang_of(submission.key));
+    const bool runs = bundle != bundle_of.end() &&
+                      std::any_of(bundle->second->begin(), bundle->second->end(), [&](const std::string& id) {
+                        const LiveGang* gang = table_.find(id);
+                        return gang != nullptr && gang->placed > 0;
+                      });
+    queues[!runs ? 2U : insists(submission) ? 0U : 1U].push_back(std::move(submission));
+  }
+  for (std::vector<Submission>& queue : queues) {
+    const Plan plan = run_cycle(cluster_, quota, std::move(queue));
+    for (const Decision& decision : plan.decisions) {
+      const auto bundle = bundle_of.find(gang_of(decision.key));
+      GANTREE_CHECK(bundle != bundle_of.end());
+      settle(decision, *bundle->second, now, step);
+    }
+  }
+  cluster_.forget_running();
+}
+
+void LiveScheduler::settle(const Decision& decision, const Bundle& bundle, Time now, Step& step) {
+  ++step.figures.gangs_tried;
+  if (decision.state == GangState::kPlaced) {
+    bind(decision, bundle, now, step);
+    return;
+  }
+  tell(bundle, {.state = decision.state, .reason = decision.reason, .message = without_places(decision.message)}, now,
+       step);
+}
+
+void LiveScheduler::bind(const Decision& decision, const Bundle& bundle, Time now, Step& step) {
+  ++step.figures.gangs_placed;
+  Time since = now;
+  for (const std::string& id : bundle) {
+    if (const LiveGang* gang = table_.find(id); gang != nullptr && gang->waiting > 0) {
+      since = std::min(since, gang->waiting_since);
+    }
+  }
+  step.figures.waits.push_back(now - since);
+  for (const PodSetDecision& set : decision.pod_sets) {
+    GANTREE_CHECK(set.pods.size() >= static_cast<std::size_t>(set.count));
+    std::size_t next = 0;
+    for (const HostShare& share : set.hosts) {
+      const std::string& node = cluster_.inventory().node(share.node).name;
+      for (int i = 0; i < share.count; ++i) {
+        const std::string& name = set.pods[next++];
+        const std::string key = name.find('/') == std::string::npos ? decision.key.ns + "/" + name : name;
+        cluster_.name_assumed({.key = key, .node = node, .requests = set.requests});
+        LivePod* pod = table_.find_pod(key);
+        GANTREE_CHECK(pod != nullptr && pod->waits());
+        table_.change_pod(key, now, [&](LivePod& changed) {
+          changed.assumed = true;
+          changed.node = node;
+          changed.text = with_node(changed.text, node);
+        });
+        order_bind(step, key, 1);
+        ++step.figures.pods_placed;
+      }
+    }
+  }
+  tell(bundle, {.state = GangState::kPlaced, .reason = {}, .message = placed_message(decision)}, now, step);
+}
+
+void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, Time now) {
+  const auto it = open_.find(id);
+  if (it == open_.end()) {
+    return;
+  }
+  const OpenOrder open = std::move(it->second);
+  open_.erase(it);
+  LiveGang* gang = table_.find(open.gang);
+  if (open.pod.empty()) {
+    if (answer != Answer::kDone && !open.gang.empty()) {
+      unreported_.insert(open.gang);
+    }
+    return;
+  }
+  const LivePod* pod = table_.find_pod(open.pod);
+  const bool assumed = pod != nullptr && pod->uid == open.uid && pod->assumed;
+  switch (answer) {
+    case Answer::kDone:
+      if (gang != nullptr) {
+        gang->failures = 0;
+      }
+      return;
+    case Answer::kUncertain:
+      if (assumed) {
+        uncertain_.emplace(open.pod, now + kEventPatience);
+      }
+      return;
+    case Answer::kRefused:
+      if (assumed && open.attempts < kBindAttempts) {
+        again_.emplace(now + backoff(open.attempts), open);
+        return;
+      }
+      if (gang != nullptr) {
+        ++gang->failures;
+        gang->retry_at = now + backoff(gang->failures);
+      }
+      [[fallthrough]];
+    case Answer::kWithdrawn:
+      if (assumed) {
+        forget(open.pod, now);
+      }
+      return;
+  }
+}
+
+void LiveScheduler::order_bind(Step& step, const std::string& key, int attempts) {
+  const LivePod& pod = *table_.find_pod(key);
+  order(step, Urgency::kBinding,
+        {.verb = WriteVerb::kBind, .object = pod_ref(key, pod.uid), .node = pod.node, .body = {}},
+        {.pod = key, .uid = pod.uid, .gang = pod.gang, .attempts = attempts});
+}
+
+void LiveScheduler::bind_again(Time now, Step& step) {
+  while (!again_.empty() && again_.begin()->first <= now) {
+    const OpenOrder open = std::move(again_.begin()->second);
+    again_.erase(again_.begin());
+    const LivePod* pod = table_.find_pod(open.pod);
+    if (pod != nullptr && pod->uid == open.uid && pod->assumed) {
+      order_bind(step, open.pod, open.attempts + 1);
+    }
+  }
+  if (!again_.empty()) {
+    wake_by(step, again_.begin()->first);
+  }
+}
+
+void LiveScheduler::forget(const std::string& key, Time now) {
+  cluster_.remove_pod(key);
+  uncertain_.erase(key);
+  table_.change_pod(key, now, [](LivePod& pod) {
+    pod.assumed = false;
+    pod.text = without_node(pod.text, pod.node);
+    pod.node.clear();
+  });
+  room_grew_ = true;
+  touch(table_.find_pod(key)->gang);
+}
+
+void LiveScheduler::expire(Time now, Step& step) {
+  for (auto it = uncertain_.begin(); it != uncertain_.end();) {
+    if (it->second > now) {
+      wake_by(step, it->second);
+      ++it;
+      continue;
+    }
+    const std::string key = it->first;
+    it = uncertain_.erase(it);
+    if (const LivePod* pod = table_.find_pod(key); pod != nullptr && pod->assumed) {
+      step.remarks.push_back(fmt::format(
+          "the binding of pod \"{}\" to node \"{}\" had no clear answer, and no event told of it: it is taken "
+          "as not done",
+          key, pod->node));
+      forget(key, now);
+    }
+  }
+}
+
+void LiveScheduler::order(Step& step, Urgency urgency, Write write, OpenOrder open) {
+  const std::uint64_t id = next_order_++;
+  if (urgency != Urgency::kEvent) {
+    open_.emplace(id, std::move(open));
+  }
+  step.orders.push_back({.id = id, .urgency = urgency, .write = std::move(write)});
+}
+
+}  // namespace gantree

@@ -1,0 +1,145 @@
+// The scheduler on a live cluster: events in, decisions out as intended writes, the clock passed in.
+//
+// It holds a cache and nothing else: all truth is in API objects. Capacity given away by a decision is assumed from
+// the moment of the decision until the pod's own event confirms it, or its write fails.
+//
+// A gang that waits is looked at again when something changes for it: its own objects, or room that came free
+// anywhere. Whoever runs already in part goes first, then the order of queue/order.h.
+//
+// One thread owns it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+#include "dialects/live.h"
+#include "live/gang_table.h"
+#include "live/object.h"
+#include "state/cluster.h"
+
+namespace gantree {
+
+struct Notice;
+
+struct SchedulerOptions {
+  std::vector<std::string> schedulers = {"gantree", "koord-scheduler", "kai-scheduler"};
+  std::string instance = "gantree";  // who writes events
+};
+
+// How much it matters that a write is done soon, or at all.
+enum class Urgency : std::uint8_t { kBinding, kStatus, kEvent };
+
+struct Order {
+  std::uint64_t id = 0;  // for answered()
+  Urgency urgency = Urgency::kStatus;
+  Write write;
+};
+
+// How an order ended.
+enum class Answer : std::uint8_t {
+  kDone,
+  kRefused,    // certainly not executed, and trying again at once is no use
+  kWithdrawn,  // not sent: this process does not lead any more
+  kUncertain,  // perhaps executed, or another was faster: the object's own event tells
+};
+
+// An order that is not answered yet.
+struct OpenOrder {
+  std::string pod;  // to bind; "" where it is something else
+  std::string uid;
+  std::string gang;
+  int attempts = 1;
+};
+
+// What one step did, for logs and metrics.
+struct StepFigures {
+  bool decided = false;  // a cycle was run
+  int gangs_tried = 0;
+  int gangs_placed = 0;
+  int pods_placed = 0;
+  std::vector<std::chrono::milliseconds> waits;  // of the gangs placed: since their first pod waited
+};
+
+struct Step {
+  std::vector<Order> orders;
+  std::optional<Time> wake;          // call step() again then, if nothing happens before
+  std::vector<std::string> remarks;  // for the log
+  StepFigures figures;
+};
+
+class LiveScheduler {
+ public:
+  explicit LiveScheduler(SchedulerOptions options);
+  ~LiveScheduler();
+
+  // The kinds to watch, core ones included.
+  [[nodiscard]] std::vector<ApiKind> kinds() const;
+
+  // An object as it is now. Fails where it is malformed; then what was known of it stays.
+  [[nodiscard]] Result<> changed(LiveObject object, Time now);
+  void removed(std::string_view kind, std::string_view ns, std::string_view name, Time now);
+
+  // Decides what can be decided now, and what has to be told. To be called when all that is known has been handed
+  // over, by the leader alone.
+  [[nodiscard]] Step step(Time now);
+  void answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
+
+  [[nodiscard]] Cluster& cluster() { return cluster_; }
+  [[nodiscard]] const GangTable& table() const { return table_; }
+
+ private:
+  using Bundle = std::vector<std::string>;
+
+  [[nodiscard]] Result<> pod_changed(LiveObject object, Time now);
+  [[nodiscard]] Result<> own_pod_changed(LiveObject object, const NamedObject& named, Time now);
+  void pod_removed(const std::string& key);
+  [[nodiscard]] Result<> node_changed(const LiveObject& object);
+  [[nodiscard]] bool is_ours(std::string_view scheduler) const;
+  void touch(const std::string& gang);
+
+  [[nodiscard]] std::vector<Bundle> choose(Time now, Step& step);
+  void decide(const std::vector<Bundle>& bundles, Time now, Step& step);
+  [[nodiscard]] std::vector<json::Document> documents_of(const std::vector<Bundle>& bundles);
+  void settle(const Decision& decision, const Bundle& bundle, Time now, Step& step);
+  void bind(const Decision& decision, const Bundle& bundle, Time now, Step& step);
+  void tell(const Bundle& bundle, Verdict verdict, Time now, Step& step);
+  void tell_pods(const LiveGang& gang, const Verdict& verdict, Time now, Step& step);
+  void forget(const std::string& pod, Time now);
+  void expire(Time now, Step& step);
+  void bind_again(Time now, Step& step);
+  void order_bind(Step& step, const std::string& pod, int attempts);
+  void report(Time now, Step& step);
+  void report_cluster(Time now, Step& step);
+  void order(Step& step, Urgency urgency, Write write, OpenOrder open = {});
+  void notify(Step& step, const Notice& notice, Time now);
+
+  SchedulerOptions options_;
+  std::vector<std::unique_ptr<LiveDialect>> dialects_;
+  Cluster cluster_;
+  GangTable table_;
+  std::unordered_map<std::string, std::size_t> node_texts_;  // hashes, to pass over heartbeats
+  std::map<std::string, std::string, std::less<>> config_;   // texts of what concerns the whole cluster, by key
+  std::set<std::string> dirty_;                              // gangs that changed since they were looked at
+  std::set<std::string> unreported_;                         // gangs whose status may be out of date
+  bool room_grew_ = false;                                   // since all that waits was looked at
+  std::map<std::uint64_t, OpenOrder> open_;
+  std::multimap<Time, OpenOrder> again_;   // refused bindings by when to try again; their room is kept meanwhile
+  std::map<std::string, Time> uncertain_;  // assumed pods by when to give up on their event
+  std::uint64_t next_order_ = 1;
+  std::uint64_t events_ = 0;
+  std::set<std::string> remarked_;  // said once
+  std::optional<std::uint64_t> reported_structure_;
+  Time cluster_reported_at_ = {};
+};
+
+}  // namespace gantree

@@ -1,0 +1,250 @@
+// Events to state.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dialects/core/metadata.h"
+#include "dialects/core/node.h"
+#include "dialects/core/pod.h"
+#include "live/notices.h"
+#include "live/parsed.h"
+#include "live/scheduler.h"
+
+namespace gantree {
+
+namespace {
+
+std::string key_of(std::string_view ns, std::string_view name) {
+  std::string key(ns);
+  key += '/';
+  key += name;
+  return key;
+}
+
+std::string config_key(std::string_view kind, std::string_view ns, std::string_view name) {
+  std::string key(kind);
+  key += ' ';
+  key += key_of(ns, name);
+  return key;
+}
+
+std::string_view text_in(json::Value object, std::string_view key) {
+  const json::Value value = text_at(object, key);
+  return value ? value.text() : std::string_view();
+}
+
+PodPhase phase_of(json::Value pod) {
+  const std::string_view phase = text_in(pod["status"], "phase");
+  return phase == "Running"     ? PodPhase::kRunning
+         : phase == "Succeeded" ? PodPhase::kSucceeded
+         : phase == "Failed"    ? PodPhase::kFailed
+                                : PodPhase::kPending;
+}
+
+// What the pod's condition PodScheduled says.
+void read_told(json::Value pod, LivePod& live) {
+  const json::Value status = pod["status"];
+  const json::Value conditions = status ? status["conditions"] : json::Value();
+  if (!conditions || conditions.kind() != json::Kind::kArray) {
+    return;
+  }
+  for (const json::NodeData& item : conditions.items()) {
+    const json::Value condition(&item);
+    if (text_in(condition, "type") == "PodScheduled" && text_in(condition, "status") == "False") {
+      live.told_reason = text_in(condition, "reason");
+      live.told_message = text_in(condition, "message");
+    }
+  }
+}
+
+bool is_gated(json::Value spec) {
+  const json::Value gates = spec ? spec["schedulingGates"] : json::Value();
+  return gates && gates.kind() == json::Kind::kArray && !gates.items().empty();
+}
+
+}  // namespace
+
+std::vector<ApiKind> LiveScheduler::kinds() const {
+  std::vector<ApiKind> kinds = {
+      {.group = "", .kind = "Node", .versions = {"v1"}, .namespaced = false},
+      {.group = "", .kind = "Pod", .versions = {"v1"}, .namespaced = true},
+      {.group = "scheduling.k8s.io", .kind = "PriorityClass", .versions = {"v1"}, .namespaced = false},
+  };
+  for (const auto& dialect : dialects_) {
+    const auto more = dialect->kinds();
+    kinds.insert(kinds.end(), more.begin(), more.end());
+  }
+  return kinds;
+}
+
+bool LiveScheduler::is_ours(std::string_view scheduler) const {
+  return std::find(options_.schedulers.begin(), options_.schedulers.end(), scheduler) != options_.schedulers.end();
+}
+
+void LiveScheduler::touch(const std::string& gang) {
+  dirty_.insert(gang);
+  unreported_.insert(gang);
+}
+
+Result<> LiveScheduler::changed(LiveObject object, Time now) {
+  if (object.group.empty() && object.kind == "Pod") {
+    return pod_changed(std::move(object), now);
+  }
+  if (object.group.empty() && object.kind == "Node") {
+    return node_changed(object);
+  }
+  const auto parsed = parse(object.text);
+  if (!parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  const NamedObject named{.object = parsed->object, .ns = object.ns, .name = object.name};
+  for (const auto& dialect : dialects_) {
+    if (const std::string gang = dialect->defines(named); !gang.empty()) {
+      table_.define(gang, *dialect, std::move(object.text), dialect->partners(named));
+      touch(gang);
+      return {};
+    }
+  }
+  config_.insert_or_assign(config_key(object.kind, object.ns, object.name), std::move(object.text));
+  // All gangs are read in its light, and its own status may be out of date.
+  room_grew_ = true;
+  reported_structure_.reset();
+  return {};
+}
+
+Result<> LiveScheduler::node_changed(const LiveObject& object) {
+  const std::size_t hash = std::hash<std::string>{}(object.text);
+  const auto [it, fresh] = node_texts_.try_emplace(object.name, hash);
+  if (!fresh && it->second == hash) {
+    return {};
+  }
+  const auto parsed = parse(object.text);
+  if (!parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  auto node = read_node({.object = parsed->object, .ns = "", .name = object.name}, cluster_.inventory());
+  if (!node) {
+    return tl::unexpected(node.error());
+  }
+  it->second = hash;
+  cluster_.upsert_node(std::move(*node));
+  room_grew_ = true;
+  return {};
+}
+
+Result<> LiveScheduler::pod_changed(LiveObject object, Time now) {
+  const auto parsed = parse(object.text);
+  if (!parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  const NamedObject named{.object = parsed->object, .ns = object.ns, .name = object.name};
+  auto record = read_pod(named, cluster_.inventory().resources());
+  if (!record) {
+    return tl::unexpected(record.error());
+  }
+  const std::string key = key_of(object.ns, object.name);
+  const json::Value spec = parsed->object.value["spec"];
+  const bool ours = is_ours(text_in(spec, "schedulerName"));
+  if (!record->has_value()) {
+    room_grew_ = room_grew_ || !cluster_.node_of(key).empty();
+    cluster_.remove_pod(key);
+  } else if ((*record)->bound()) {
+    const std::string_view before = cluster_.node_of(key);
+    room_grew_ = room_grew_ || (!before.empty() && before != (*record)->node);
+    cluster_.upsert_pod({.key = key, .node = std::string((*record)->node), .requests = (*record)->requests});
+  }
+  return ours ? own_pod_changed(std::move(object), named, now) : Result<>();
+}
+
+Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& named, Time now) {
+  const json::Value value = named.object.value;
+  const json::Value spec = value["spec"];
+  const std::string key = key_of(object.ns, object.name);
+  if (!spec || spec.kind() != json::Kind::kObject) {
+    return invalid(fmt::format("Pod \"{}\" has no spec", key));
+  }
+  LivePod pod;
+  pod.uid = std::move(object.uid);
+  pod.phase = phase_of(value);
+  pod.node = text_in(spec, "nodeName");
+  pod.gated = is_gated(spec);
+  pod.deleting = text_at(named.object.metadata(), "deletionTimestamp").present();
+  if (pod.node.empty()) {
+    read_told(value, pod);
+  }
+  for (const auto& dialect : dialects_) {
+    if (pod.gang.empty()) {
+      pod.gang = dialect->gang_of(object.ns, named.object.metadata());
+    }
+    if (!pod.gang.empty()) {
+      if (auto partners = dialect->partners(named); !partners.empty()) {
+        table_.add_partners(pod.gang, std::move(partners));
+      }
+      break;
+    }
+  }
+  if (pod.gang.empty()) {
+    pod.gang = GangTable::alone(key);
+  }
+  if (!pod.ended()) {
+    pod.text = std::move(object.text);
+  }
+  if (const LivePod* before = table_.find_pod(key)) {
+    pod.told_at = before->told_at;
+    if (before->uid == pod.uid && before->assumed && pod.node.empty() && !pod.ended() && !pod.deleting) {
+      // Some other change of it was seen before its binding.
+      pod.node = before->node;
+      pod.assumed = true;
+      pod.text = with_node(pod.text, pod.node);
+    } else if (before->assumed && pod.node.empty()) {
+      cluster_.remove_pod(key);
+      room_grew_ = true;
+    }
+    if (before->gang != pod.gang) {
+      touch(before->gang);
+    }
+  }
+  if (!pod.assumed) {
+    uncertain_.erase(key);
+  }
+  const std::string gang = pod.gang;
+  table_.put_pod(key, std::move(pod), now);
+  touch(gang);
+  return {};
+}
+
+void LiveScheduler::pod_removed(const std::string& key) {
+  room_grew_ = room_grew_ || !cluster_.node_of(key).empty();
+  cluster_.remove_pod(key);
+  uncertain_.erase(key);
+  if (const LivePod* pod = table_.find_pod(key)) {
+    touch(pod->gang);
+    table_.remove_pod(key);
+  }
+}
+
+void LiveScheduler::removed(std::string_view kind, std::string_view ns, std::string_view name, Time) {
+  if (kind == "Pod") {
+    pod_removed(key_of(ns, name));
+    return;
+  }
+  if (kind == "Node") {
+    node_texts_.erase(std::string(name));
+    cluster_.remove_node(name);
+    // Those that were refused for the nodes' sake are told so.
+    room_grew_ = true;
+    return;
+  }
+  if (const auto config = config_.find(config_key(kind, ns, name)); config != config_.end()) {
+    config_.erase(config);
+    room_grew_ = true;
+    return;
+  }
+  const std::string gang = key_of(ns, name);
+  if (table_.find(gang) != nullptr) {
+    table_.undefine(gang);
+    touch(gang);
+  }
+}
+
+}  // namespace gantree

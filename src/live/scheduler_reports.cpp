@@ -1,0 +1,153 @@
+// What is told to whom: conditions of pods, the status of objects, events.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "live/notices.h"
+#include "live/parsed.h"
+#include "live/scheduler.h"
+
+namespace gantree {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// How often a pod that goes on waiting for the same reason is told the details anew.
+constexpr milliseconds kDetailsEvery = seconds(30);
+// How often the status of one object is written, at most.
+constexpr milliseconds kReportEvery = seconds(1);
+constexpr milliseconds kClusterReportEvery = seconds(2);
+
+bool is_about(const std::string& message, const Verdict& verdict) {
+  return message.starts_with(std::string(to_string(verdict.reason)) + ": ");
+}
+
+ObjectRef ref_of(const Parsed& parsed) {
+  const json::Value metadata = parsed.object.metadata();
+  const auto text = [&](std::string_view key) {
+    const json::Value value = text_at(metadata, key);
+    return value ? std::string(value.text()) : std::string();
+  };
+  return {.group = std::string(parsed.object.group),
+          .version = std::string(parsed.object.version),
+          .kind = std::string(parsed.object.kind),
+          .ns = text("namespace"),
+          .name = text("name"),
+          .uid = text("uid")};
+}
+
+}  // namespace
+
+void LiveScheduler::notify(Step& step, const Notice& notice, Time now) {
+  order(step, Urgency::kEvent, event(notice, options_.instance, ++events_, now));
+}
+
+void LiveScheduler::tell(const Bundle& bundle, Verdict verdict, Time now, Step& step) {
+  const bool placed = verdict.state == GangState::kPlaced;
+  for (const std::string& id : bundle) {
+    LiveGang* gang = table_.find(id);
+    if (gang == nullptr) {
+      continue;
+    }
+    const bool news =
+        !gang->verdict || gang->verdict->state != verdict.state || gang->verdict->reason != verdict.reason;
+    gang->verdict = verdict;
+    unreported_.insert(id);
+    if (!placed) {
+      tell_pods(*gang, verdict, now, step);
+    }
+    const bool alone = GangTable::is_alone(id);
+    if (!(news || placed) || (gang->object.empty() && !alone)) {
+      continue;
+    }
+    std::optional<ObjectRef> about;
+    if (alone && !gang->pods.empty()) {
+      const std::string& key = *gang->pods.begin();
+      about = pod_ref(key, table_.find_pod(key)->uid);
+    } else if (const auto parsed = parse(gang->object)) {
+      about = ref_of(*parsed);
+    }
+    if (about) {
+      notify(step,
+             {.about = std::move(*about),
+              .warning = !placed,
+              .reason = placed ? "Scheduled" : to_string(verdict.reason),
+              .action = placed ? "Binding" : "Scheduling",
+              .note = verdict.message},
+             now);
+    }
+  }
+}
+
+void LiveScheduler::tell_pods(const LiveGang& gang, const Verdict& verdict, Time now, Step& step) {
+  const std::string message = condition_message(verdict);
+  for (const std::string& key : gang.pods) {
+    LivePod& pod = *table_.find_pod(key);
+    const bool told = pod.told_reason == kUnschedulable && is_about(pod.told_message, verdict);
+    if (!pod.waits() || (told && (pod.told_message == message || now - pod.told_at < kDetailsEvery))) {
+      continue;
+    }
+    pod.told_reason = kUnschedulable;
+    pod.told_message = message;
+    pod.told_at = now;
+    order(step, Urgency::kStatus, pod_waits(pod_ref(key, pod.uid), verdict, now));
+  }
+}
+
+void LiveScheduler::report(Time now, Step& step) {
+  std::set<std::string> later;
+  for (const std::string& id : unreported_) {
+    LiveGang* gang = table_.find(id);
+    if (gang == nullptr || gang->object.empty()) {
+      continue;
+    }
+    if (now - gang->reported_at < kReportEvery) {
+      later.insert(id);
+      step.wake = std::min(step.wake.value_or(gang->reported_at + kReportEvery), gang->reported_at + kReportEvery);
+      continue;
+    }
+    const auto parsed = parse(gang->object);
+    if (!parsed) {
+      continue;
+    }
+    const GangReport about{.object = parsed->object,
+                           .members = gang->counts,
+                           .verdict = gang->verdict ? &*gang->verdict : nullptr,
+                           .now = rfc3339(now)};
+    if (auto write = gang->dialect->report(about)) {
+      gang->reported_at = now;
+      order(step, Urgency::kStatus, std::move(*write), {.pod = {}, .uid = {}, .gang = id});
+    }
+  }
+  unreported_ = std::move(later);
+}
+
+void LiveScheduler::report_cluster(Time now, Step& step) {
+  const std::uint64_t structure = cluster_.inventory().structure();
+  if (reported_structure_ == structure) {
+    return;
+  }
+  if (now - cluster_reported_at_ < kClusterReportEvery) {
+    step.wake = std::min(step.wake.value_or(cluster_reported_at_ + kClusterReportEvery),
+                         cluster_reported_at_ + kClusterReportEvery);
+    return;
+  }
+  reported_structure_ = structure;
+  cluster_reported_at_ = now;
+  for (const auto& [key, text] : config_) {
+    const auto parsed = parse(text);
+    if (!parsed) {
+      continue;
+    }
+    const ObjectRef ref = ref_of(*parsed);
+    for (const auto& dialect : dialects_) {
+      if (auto write = dialect->report({.object = parsed->object, .ns = ref.ns, .name = ref.name}, cluster_)) {
+        order(step, Urgency::kStatus, std::move(*write));
+      }
+    }
+  }
+}
+
+}  // namespace gantree

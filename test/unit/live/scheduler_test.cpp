@@ -1,0 +1,319 @@
+#include "live/scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/live/fake_api.h"
+
+namespace gantree {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr char kRack[] =
+    R"("gang.scheduling.koordinator.sh/network-topology-spec":"{\"gatherStrategy\":[{\"layer\":\"RackLayer\",\"strategy\":\"MustGather\"}]}")";
+
+TEST(LiveScheduler, BindsAGangWholeInOneRack) {
+  FakeApi api;
+  api.topology();
+  api.racks(3, 4);
+  api.pod_group("train", 4, kRack);
+  api.pods_of("train", 4);
+  api.run();
+  EXPECT_EQ(api.bound("train"), 4);
+  EXPECT_EQ(api.nodes_of("train"), (std::set<std::string>{"n0-0", "n0-1", "n0-2", "n0-3"}));
+}
+
+TEST(LiveScheduler, BindsNothingOfAGangThatLacksAPodAndSaysWhy) {
+  FakeApi api;
+  api.racks(1, 4);
+  api.pod_group("train", 4);
+  api.pods_of("train", 3);
+  api.run();
+  EXPECT_EQ(api.bound("train"), 0);
+  const std::string told = api.written_to("Pod", "train-0");
+  EXPECT_THAT(told, HasSubstr("GangIncomplete"));
+  EXPECT_THAT(told, HasSubstr("has 3 of the 4 pods that it needs"));
+  EXPECT_THAT(told, Not(HasSubstr("api:1")));
+  api.pod("train-3", {.gang = "train"});
+  api.run();
+  EXPECT_EQ(api.bound("train"), 4);
+}
+
+TEST(LiveScheduler, GivesARackToOneOfTwoGangsAndNothingToTheOther) {
+  FakeApi api;
+  api.topology();
+  api.racks(1, 4);
+  for (const char* name : {"a", "b"}) {
+    api.pod_group(name, 3, kRack);
+    api.pods_of(name, 3);
+  }
+  api.run();
+  EXPECT_EQ(api.bound("a"), 3);
+  EXPECT_EQ(api.bound("b"), 0);
+  EXPECT_LE(api.fullest(), 8);
+}
+
+TEST(LiveScheduler, HoldsWhatItGaveAwayUntilTheEventComes) {
+  FakeApi api;
+  api.racks(1, 2);
+  api.pod_group("a", 2);
+  api.pods_of("a", 2);
+  api.decide();
+  EXPECT_EQ(api.binds.size(), 2U);
+  api.pod_group("b", 1);
+  api.pods_of("b", 1);
+  api.decide();
+  EXPECT_EQ(api.binds.size(), 2U) << "the room of a, which is not bound as yet, was given away again";
+}
+
+TEST(LiveScheduler, CountsPodsOfOtherSchedulers) {
+  FakeApi api;
+  api.racks(1, 2);
+  api.pod("other", {.gpus = 1, .scheduler = "default-scheduler", .node = "n0-0"});
+  api.pod_group("a", 2);
+  api.pods_of("a", 2);
+  api.run();
+  EXPECT_EQ(api.bound("a"), 0);
+  api.remove_pod("other");
+  api.run();
+  EXPECT_EQ(api.bound("a"), 2);
+}
+
+TEST(LiveScheduler, StartsAWaitingGangWhenNodesCome) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod_group("a", 2);
+  api.pods_of("a", 2);
+  api.run();
+  EXPECT_EQ(api.bound("a"), 0);
+  api.node("late", R"("rack":"r0")", 8);
+  api.run();
+  EXPECT_EQ(api.bound("a"), 2);
+}
+
+TEST(LiveScheduler, LeavesGatedPodsAlone) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 1, .gated = true});
+  api.run();
+  EXPECT_TRUE(api.pods["p"].node.empty());
+  EXPECT_THAT(api.written_to("Pod", "p"), IsEmpty());
+  api.pod("p", {.gpus = 1, .gated = false});
+  api.run();
+  EXPECT_EQ(api.pods["p"].node, "n0-0");
+}
+
+TEST(LiveScheduler, BindsPlainPodsOneByOne) {
+  FakeApi api;
+  api.racks(1, 1);
+  for (int i = 0; i < 3; ++i) {
+    api.pod("p" + std::to_string(i), {.gpus = 4});
+  }
+  api.run();
+  int bound = 0;
+  for (const auto& [name, spec] : api.pods) {
+    bound += spec.node.empty() ? 0 : 1;
+  }
+  EXPECT_EQ(bound, 2);
+}
+
+TEST(LiveScheduler, LetsPodsOfOtherSchedulersWait) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 1, .scheduler = "default-scheduler"});
+  api.run();
+  EXPECT_TRUE(api.pods["p"].node.empty());
+}
+
+TEST(LiveScheduler, StartsGangGroupsTogether) {
+  FakeApi api;
+  api.racks(1, 2);
+  const std::string groups = R"("gang.scheduling.koordinator.sh/groups":"[\"default/a\",\"default/b\"]")";
+  api.pod_group("a", 1, groups);
+  api.pods_of("a", 1);
+  api.run();
+  EXPECT_EQ(api.bound("a"), 0);
+  api.pod_group("b", 1, groups);
+  api.pods_of("b", 1);
+  api.run();
+  EXPECT_EQ(api.bound("a"), 1);
+  EXPECT_EQ(api.bound("b"), 1);
+}
+
+TEST(LiveScheduler, CompletesAGangThatDiedHalfBound) {
+  FakeApi first;
+  FakeApi second;
+  for (FakeApi* api : {&first, &second}) {
+    api->topology();
+    api->racks(2, 4);
+    api->pod_group("a", 4, kRack);
+  }
+  first.pods_of("a", 4);
+  first.decide();
+  first.bind_next();
+  first.bind_next();
+  // What the second finds is what the first left behind; and another gang wants the rest of the rack.
+  for (const auto& [name, spec] : first.pods) {
+    second.pod(name, spec);
+  }
+  second.pod_group("b", 2, kRack);
+  second.pods_of("b", 2, {.priority = 1000});
+  second.run();
+  EXPECT_EQ(second.bound("a"), 4);
+  EXPECT_EQ(second.nodes_of("a").size(), 4U);
+  EXPECT_EQ(second.bound("b"), 2);
+  EXPECT_LE(second.fullest(), 8);
+}
+
+TEST(LiveScheduler, KeepsTheRoomOfARefusedBindAndTriesAgain) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  ASSERT_EQ(api.binds.size(), 1U);
+  api.scheduler.answered(api.binds.front().id, Answer::kRefused, "forbidden", api.now);
+  api.binds.clear();
+  api.pod("q", {.gpus = 8, .priority = 1000});
+  api.decide();
+  EXPECT_TRUE(api.binds.empty());
+  ASSERT_TRUE(api.wake);
+  api.now = *api.wake;
+  api.run();
+  EXPECT_EQ(api.pods["p"].node, "n0-0");
+}
+
+TEST(LiveScheduler, GivesTheRoomUpWhenABindIsRefusedTimeAndAgain) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  for (int attempt = 1; attempt <= 5; ++attempt) {
+    ASSERT_EQ(api.binds.size(), 1U) << "attempt " << attempt;
+    api.scheduler.answered(api.binds.front().id, Answer::kRefused, "forbidden", api.now);
+    api.binds.clear();
+    if (attempt == 5) {
+      api.pod("q", {.gpus = 8});
+    }
+    api.pass(seconds(attempt == 5 ? 0 : 20));
+    api.decide();
+  }
+  api.run();
+  EXPECT_EQ(api.pods["q"].node, "n0-0");
+}
+
+TEST(LiveScheduler, GivesUpAllThatWasNotSentWhenAnotherLeads) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  api.scheduler.answered(api.binds.front().id, Answer::kWithdrawn, "", api.now);
+  api.binds.clear();
+  EXPECT_EQ(api.scheduler.cluster().node_of("default/p"), "");
+}
+
+TEST(LiveScheduler, KeepsTheRoomOfABindWithoutAClearAnswer) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  api.scheduler.answered(api.binds.front().id, Answer::kUncertain, "cut off", api.now);
+  api.binds.clear();
+  api.pod("q", {.gpus = 8});
+  api.decide();
+  EXPECT_TRUE(api.binds.empty());
+  // It had been done: the event comes late.
+  api.pod("p", {.gpus = 8, .node = "n0-0"});
+  api.pass(seconds(60));
+  api.run();
+  EXPECT_TRUE(api.pods["q"].node.empty());
+  EXPECT_THAT(api.remarks, IsEmpty());
+}
+
+TEST(LiveScheduler, GivesUpOnABindOfWhichNoEventTells) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  api.scheduler.answered(api.binds.front().id, Answer::kUncertain, "cut off", api.now);
+  api.binds.clear();
+  api.pass(seconds(31));
+  api.run();
+  EXPECT_EQ(api.pods["p"].node, "n0-0");
+  EXPECT_EQ(api.remarks.size(), 1U);
+}
+
+TEST(LiveScheduler, GivesBackTheRoomOfAPodDeletedBeforeItWasBound) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  api.remove_pod("p");
+  api.binds.clear();
+  api.pod("q", {.gpus = 8});
+  api.run();
+  EXPECT_EQ(api.pods["q"].node, "n0-0");
+}
+
+TEST(LiveScheduler, KeepsTheStatusOfThePodGroup) {
+  FakeApi api;
+  api.racks(1, 2);
+  api.pod_group("a", 2);
+  api.run();
+  EXPECT_THAT(api.written_to("PodGroup", "a"), HasSubstr(R"("phase":"Pending")"));
+  api.pods_of("a", 2);
+  api.pass(seconds(2));
+  api.run();
+  api.pass(seconds(2));
+  api.run();
+  const std::string scheduled = api.written_to("PodGroup", "a");
+  EXPECT_THAT(scheduled, HasSubstr(R"("phase":"Scheduled")"));
+  EXPECT_THAT(scheduled, HasSubstr(R"("scheduled":2)"));
+  EXPECT_THAT(scheduled, HasSubstr(R"("type":"Scheduled")"));
+}
+
+TEST(LiveScheduler, TellsTheTopologyItsDomains) {
+  FakeApi api;
+  api.topology();
+  api.racks(2, 2);
+  api.run();
+  const std::string status = api.written_to("ClusterNetworkTopology", "default");
+  EXPECT_THAT(status, HasSubstr(R"("topologyName":"r1")"));
+  EXPECT_THAT(status, HasSubstr(R"("nodeNum":2)"));
+}
+
+TEST(LiveScheduler, RejectsOneUnreadableGangAndServesTheOthers) {
+  FakeApi api;
+  api.racks(1, 2);
+  api.pod("bad",
+          {.gpus = 1,
+           .annotations =
+               R"("gang.scheduling.koordinator.sh/name":"g","gang.scheduling.koordinator.sh/min-available":"x")"});
+  api.pod("good", {.gpus = 1});
+  api.run();
+  EXPECT_FALSE(api.pods["good"].node.empty());
+  EXPECT_TRUE(api.pods["bad"].node.empty());
+  EXPECT_THAT(api.written_to("Pod", "bad"), HasSubstr("InvalidRequest"));
+}
+
+TEST(LiveScheduler, SaysNothingTwice) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod_group("a", 2);
+  api.pods_of("a", 2);
+  api.run();
+  static_cast<void>(api.written_to("", ""));
+  api.others.clear();
+  api.pod("other", {.gpus = 1, .scheduler = "default-scheduler"});
+  api.remove_pod("other");
+  api.node("n0-0", R"("rack":"r0")", 8);
+  api.decide();
+  EXPECT_THAT(api.written_to("Pod", ""), IsEmpty());
+  EXPECT_THAT(api.written_to("Event", ""), IsEmpty());
+}
+
+}  // namespace
+}  // namespace gantree
