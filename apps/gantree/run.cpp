@@ -1,0 +1,105 @@
+// gantree run: the scheduler in a real cluster.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "commands.h"
+#include "connection.h"
+#include "output.h"
+#include "service/run.h"
+
+namespace gantree {
+
+namespace {
+
+struct RunFlags {
+  RunOptions run;
+  std::string log_level = "info";
+  std::string log_format = "text";
+};
+
+LogLevel level_of(const std::string& name) {
+  static const std::map<std::string, LogLevel> kLevels = {{"debug", LogLevel::kDebug},
+                                                          {"info", LogLevel::kInfo},
+                                                          {"warning", LogLevel::kWarning},
+                                                          {"error", LogLevel::kError}};
+  return kLevels.at(name);
+}
+
+int serve(const RunFlags& flags) {
+  Log log(stderr, level_of(flags.log_level), flags.log_format == "json" ? LogFormat::kJson : LogFormat::kText);
+  if (auto ran = run_service(flags.run, log); !ran) {
+    log.error(ran.error().message);
+    return kBadInput;
+  }
+  return kDone;
+}
+
+void add_election_options(CLI::App& command, RunOptions& run) {
+  command
+      .add_option("--leader-elect", run.leader_elect,
+                  "Work only while holding the lease, so that several replicas may run")
+      ->type_name("BOOL")
+      ->capture_default_str();
+  command
+      .add_option("--namespace", run.ns,
+                  "Where the lease and the webhook's Secret are; that of the pod, else kube-system")
+      ->type_name("NS");
+  command.add_option("--lease-name", run.lease_name, "The lease")->type_name("NAME")->capture_default_str();
+  add_duration(command, "--lease-duration", run.lease_duration, "How long the lease outlives a leader that is gone");
+}
+
+void add_webhook_options(CLI::App& command, RunOptions& run) {
+  command
+      .add_option("--webhook-listen", run.webhook_listen,
+                  "Where admission webhooks are served, as in :9443; nowhere unless given")
+      ->type_name("HOST:PORT");
+  command
+      .add_option("--webhook-cert-dir", run.webhook_folder,
+                  "A folder with tls.crt and tls.key; unless given, a certificate is made and kept in a Secret")
+      ->type_name("FOLDER");
+  command
+      .add_option("--webhook-service", run.webhook_service, "The Service by which the API server reaches the webhooks")
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, std::function<int()>& run) {
+  auto flags = std::make_shared<RunFlags>();
+  CLI::App* command = app.add_subcommand("run", "Schedule on a real cluster");
+  add_connection_options(*command, flags->run.config);
+  command
+      ->add_option("--scheduler-names", flags->run.scheduler.schedulers,
+                   "Pods whose schedulerName is one of these are placed")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,NAME,...")
+      ->capture_default_str();
+  add_election_options(*command, flags->run);
+  add_webhook_options(*command, flags->run);
+  command
+      ->add_option("--listen", flags->run.listen,
+                   "Where /healthz, /readyz and /metrics are served, as in 127.0.0.1:8080; \"\" for nowhere")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  add_duration(*command, "--drain", flags->run.patience, "How long writes under way may take when told to stop");
+  command->add_option("--log-level", flags->log_level, "The least that is logged")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
+      ->type_name("LEVEL")
+      ->capture_default_str();
+  command->add_option("--log-format", flags->log_format, "How it is logged")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  command->footer(
+      "Reads what the scheduler needs of the cluster, binds pods, and keeps statuses. SIGTERM ends it in order.");
+  command->callback([&run, flags] { run = [flags] { return serve(*flags); }; });
+}
+
+}  // namespace gantree

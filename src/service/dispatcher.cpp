@@ -1,0 +1,149 @@
+#include "service/dispatcher.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace gantree {
+
+namespace {
+
+std::size_t index_of(Urgency urgency) {
+  return static_cast<std::size_t>(urgency);
+}
+
+std::string plural_of(std::string_view kind) {
+  std::string word(kind);
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (word.ends_with('s') || word.ends_with('x') || word.ends_with("ch") || word.ends_with("sh")) {
+    return word + "es";
+  }
+  if (word.ends_with('y')) {
+    word.pop_back();
+    return word + "ies";
+  }
+  return word + "s";
+}
+
+}  // namespace
+
+kube::Resource resource_of(std::string_view group, std::string_view version, std::string_view kind, bool namespaced) {
+  return {.group = std::string(group),
+          .version = std::string(version),
+          .plural = plural_of(kind),
+          .kind = std::string(kind),
+          .namespaced = namespaced};
+}
+
+Answer answer_of(const kube::Reply& reply) {
+  switch (reply.result) {
+    case kube::CallResult::kOk:
+      return Answer::kDone;
+    case kube::CallResult::kConflict:
+    case kube::CallResult::kUnknown:
+      return Answer::kUncertain;
+    case kube::CallResult::kNotFound:
+    case kube::CallResult::kGone:
+    case kube::CallResult::kBudget:
+    case kube::CallResult::kRefused:
+    case kube::CallResult::kUnavailable:
+      break;
+  }
+  if (reply.uncertain) {
+    return Answer::kUncertain;
+  }
+  return reply.reason == "NotLeader" ? Answer::kWithdrawn : Answer::kRefused;
+}
+
+void Dispatcher::add(Order order) {
+  std::deque<Order>& queue = queues_[index_of(order.urgency)];
+  if (order.urgency == Urgency::kEvent && queue.size() >= limits_.most_events) {
+    ++dropped_events_;
+    return;
+  }
+  queue.push_back(std::move(order));
+}
+
+void Dispatcher::send(Time now) {
+  const std::chrono::duration<double> passed = now - std::exchange(leave_since_, now);
+  event_leave_ =
+      std::min(limits_.event_burst, event_leave_ + std::max(0.0, passed.count()) * limits_.events_per_second);
+  for (const Urgency urgency : {Urgency::kBinding, Urgency::kStatus, Urgency::kEvent}) {
+    std::deque<Order>& queue = queues_[index_of(urgency)];
+    while (!queue.empty() && in_flight_.size() < limits_.in_flight) {
+      if (urgency == Urgency::kEvent) {
+        if (event_leave_ < 1 || events_in_flight_ >= limits_.events_in_flight) {
+          break;
+        }
+        event_leave_ -= 1;
+        ++events_in_flight_;
+      }
+      const Order order = std::move(queue.front());
+      queue.pop_front();
+      in_flight_.emplace(order.id, urgency);
+      hand_over(order);
+    }
+  }
+}
+
+void Dispatcher::hand_over(const Order& order) {
+  const Write& write = order.write;
+  const ObjectRef& object = write.object;
+  const kube::ObjectKey key{.name_space = object.ns, .name = object.name};
+  const bool bind = write.verb == WriteVerb::kBind;
+  auto done = [&mailbox = mailbox_, id = order.id, bind](kube::Reply reply) {
+    mailbox.post(WriteAnswered{.order = id, .bind = bind, .reply = std::move(reply)});
+  };
+  const kube::Resource resource = resource_of(object.group, object.version, object.kind, !object.ns.empty());
+  switch (write.verb) {
+    case WriteVerb::kBind:
+      client_.bind(key, object.uid, write.node, std::move(done));
+      break;
+    case WriteVerb::kPatchStatus:
+      client_.patch_status(resource, key,
+                           object.group.empty() ? kube::PatchType::kStrategicMerge : kube::PatchType::kMerge,
+                           write.body, std::move(done));
+      break;
+    case WriteVerb::kEvict:
+      client_.evict(key, {.preconditions = {.uid = object.uid, .resource_version = {}}, .propagation = {}},
+                    std::move(done));
+      break;
+    case WriteVerb::kCreate:
+      client_.create(resource, object.ns, write.body, std::move(done));
+      break;
+  }
+}
+
+void Dispatcher::answered(std::uint64_t order) {
+  const auto it = in_flight_.find(order);
+  if (it != in_flight_.end()) {
+    events_in_flight_ -= it->second == Urgency::kEvent ? 1U : 0U;
+    in_flight_.erase(it);
+  }
+}
+
+std::vector<std::uint64_t> Dispatcher::withdraw() {
+  std::vector<std::uint64_t> ids;
+  for (std::deque<Order>& queue : queues_) {
+    for (const Order& order : queue) {
+      ids.push_back(order.id);
+    }
+    queue.clear();
+  }
+  return ids;
+}
+
+void Dispatcher::withdraw_reports() {
+  queues_[index_of(Urgency::kStatus)].clear();
+  queues_[index_of(Urgency::kEvent)].clear();
+}
+
+std::size_t Dispatcher::waiting() const {
+  std::size_t sum = 0;
+  for (const std::deque<Order>& queue : queues_) {
+    sum += queue.size();
+  }
+  return sum;
+}
+
+}  // namespace gantree

@@ -1,0 +1,189 @@
+#include "service/loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace gantree {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// While lists are under way nothing tells that the last one is complete.
+constexpr milliseconds kSyncPoll{20};
+constexpr milliseconds kHeartbeat{5'000};
+// How soon an event that had no leave is tried again.
+constexpr milliseconds kEventPoll{100};
+constexpr milliseconds kLongestRest{500};
+
+Time wall_clock() {
+  return std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+}
+
+template <class... Cases>
+struct Overload : Cases... {
+  using Cases::operator()...;
+};
+template <class... Cases>
+Overload(Cases...) -> Overload<Cases...>;
+
+}  // namespace
+
+Loop::Loop(LoopSurroundings surroundings, SchedulerOptions options, bool leading)
+    : surroundings_(std::move(surroundings)),
+      scheduler_(std::move(options)),
+      dispatcher_(surroundings_.writer, surroundings_.mailbox),
+      leading_(leading),
+      heartbeat_(Steady::now().time_since_epoch().count()) {}
+
+milliseconds Loop::silence() const {
+  return std::chrono::duration_cast<milliseconds>(Steady::now().time_since_epoch() - Steady::duration(heartbeat_));
+}
+
+void Loop::run(milliseconds patience) {
+  std::optional<Steady::time_point> give_up;
+  for (;;) {
+    Time now = wall_clock();
+    std::vector<Letter> letters = surroundings_.mailbox.take(next_wake(now));
+    now = wall_clock();
+    for (Letter& letter : letters) {
+      take(std::move(letter), now);
+    }
+    heartbeat_ = Steady::now().time_since_epoch().count();
+    if (!synced_ && surroundings_.synced()) {
+      synced_ = true;
+      news_ = true;
+      surroundings_.log.info("all objects are listed",
+                             {{"nodes", std::to_string(scheduler_.cluster().inventory().size())},
+                              {"pods", std::to_string(scheduler_.cluster().pods())}});
+      // What was listed last may still be in the mailbox.
+      continue;
+    }
+    const bool due = news_ || (wake_ && *wake_ <= now);
+    if (synced_ && leading_ && !stopping_ && due && Steady::now() >= rest_until_) {
+      step(now);
+    }
+    dispatcher_.send(now);
+    if (stopping_) {
+      if (!give_up) {
+        give_up = Steady::now() + patience;
+      }
+      if (dispatcher_.waiting() + dispatcher_.in_flight() == 0) {
+        return;
+      }
+      if (Steady::now() >= *give_up) {
+        surroundings_.log.warning("stopped before every write was answered",
+                                  {{"writes", std::to_string(dispatcher_.waiting() + dispatcher_.in_flight())}});
+        return;
+      }
+    }
+  }
+}
+
+Loop::Steady::time_point Loop::next_wake(Time now) const {
+  const Steady::time_point here = Steady::now();
+  if (!synced_ || stopping_) {
+    return here + kSyncPoll;
+  }
+  Steady::time_point until = here + kHeartbeat;
+  if (leading_ && news_) {
+    until = std::min(until, rest_until_);
+  }
+  if (leading_ && wake_) {
+    until = std::min(until, std::max(here + std::max(milliseconds(0), *wake_ - now), rest_until_));
+  }
+  if (dispatcher_.waiting() > 0) {
+    until = std::min(until, here + kEventPoll);
+  }
+  return until;
+}
+
+void Loop::take(Letter letter, Time now) {
+  std::visit(Overload{
+                 [&](ObjectChanged& changed) {
+                   const std::string name =
+                       fmt::format("{} {}/{}", changed.object.kind, changed.object.ns, changed.object.name);
+                   if (auto taken = scheduler_.changed(std::move(changed.object), now); !taken) {
+                     surroundings_.log.warning("an object is passed over: it is malformed",
+                                               {{"object", name}, {"what", without_places(taken.error().message)}});
+                   }
+                   news_ = true;
+                 },
+                 [&](const ObjectRemoved& removed) {
+                   scheduler_.removed(removed.kind, removed.ns, removed.name, now);
+                   news_ = true;
+                 },
+                 [&](const WriteAnswered& answer) { take_answer(answer, now); },
+                 [&](const LeadershipChanged& change) { set_leading(change.leading, now); },
+                 [](const Errand& errand) { errand.run(); },
+                 [](const Listed&) {},
+                 [&](const Stop&) {
+                   if (!std::exchange(stopping_, true)) {
+                     surroundings_.log.info(
+                         "stopping", {{"writes", std::to_string(dispatcher_.waiting() + dispatcher_.in_flight())}});
+                     dispatcher_.withdraw_reports();
+                   }
+                 },
+             },
+             letter);
+}
+
+void Loop::take_answer(const WriteAnswered& answer, Time now) {
+  dispatcher_.answered(answer.order);
+  metrics_.answered(answer);
+  const Answer meaning = answer_of(answer.reply);
+  if (meaning != Answer::kDone) {
+    news_ = true;
+    // Objects come and go while statuses and events are on their way; of bindings one wants to know.
+    const auto say = answer.bind ? &Log::warning : &Log::debug;
+    (surroundings_.log.*say)(
+        answer.bind ? "a binding was not done, or may not have been" : "a write was not done",
+        {{"result", std::string(kube::to_string(answer.reply.result))}, {"what", answer.reply.message}});
+  }
+  scheduler_.answered(answer.order, meaning, answer.reply.message, now);
+}
+
+void Loop::set_leading(bool leading, Time now) {
+  leading_ = leading;
+  news_ = true;
+  if (!leading) {
+    for (const std::uint64_t order : dispatcher_.withdraw()) {
+      scheduler_.answered(order, Answer::kWithdrawn, "no longer the leader", now);
+    }
+  }
+}
+
+void Loop::step(Time now) {
+  const Steady::time_point began = Steady::now();
+  news_ = false;
+  Step step = scheduler_.step(now);
+  const auto took = Steady::now() - began;
+  rest_until_ = Steady::now() + std::min<Steady::duration>(took, kLongestRest);
+  wake_ = step.wake;
+  metrics_.stepped(step.figures, took);
+  for (const std::string& remark : step.remarks) {
+    surroundings_.log.warning(remark);
+  }
+  if (step.figures.gangs_placed > 0) {
+    surroundings_.log.info(
+        "placed", {{"gangs", std::to_string(step.figures.gangs_placed)},
+                   {"pods", std::to_string(step.figures.pods_placed)},
+                   {"tried", std::to_string(step.figures.gangs_tried)},
+                   {"took", fmt::format("{:.3f}ms", std::chrono::duration<double, std::milli>(took).count())}});
+  }
+  for (Order& order : step.orders) {
+    dispatcher_.add(std::move(order));
+  }
+}
+
+std::string Loop::metrics_page(const kube::Counters& reads, const kube::Counters& writes) {
+  return metrics_.page({.scheduler = scheduler_,
+                        .dispatcher = dispatcher_,
+                        .reads = reads,
+                        .writes = writes,
+                        .leading = leading_,
+                        .synced = synced_});
+}
+
+}  // namespace gantree

@@ -1,0 +1,42 @@
+// What Prometheus is told.
+//
+// One thread owns it: the loop's.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "kube/counters.h"
+#include "live/scheduler.h"
+#include "service/dispatcher.h"
+#include "service/letters.h"
+
+namespace gantree {
+
+// Where gauges are read when the page is asked for.
+struct MetricSources {
+  LiveScheduler& scheduler;
+  const Dispatcher& dispatcher;
+  const kube::Counters& reads;
+  const kube::Counters& writes;
+  bool leading = false;
+  bool synced = false;
+};
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+
+  void stepped(const StepFigures& figures, std::chrono::nanoseconds took);
+  void answered(const WriteAnswered& answer);
+  // In the text format of Prometheus.
+  [[nodiscard]] std::string page(const MetricSources& sources);
+
+ private:
+  struct Families;
+  std::unique_ptr<Families> families_;
+};
+
+}  // namespace gantree

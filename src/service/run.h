@@ -1,0 +1,33 @@
+// `gantree run`: the scheduler as a process in a cluster.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "kube/config.h"
+#include "live/scheduler.h"
+#include "service/log.h"
+
+namespace gantree {
+
+struct RunOptions {
+  kube::ConfigRequest config;
+  SchedulerOptions scheduler;
+  bool leader_elect = true;
+  std::string ns;  // where the lease and the webhook's Secret are; "": that of the pod, else kube-system
+  std::string lease_name = "gantree";
+  std::chrono::milliseconds lease_duration{10'000};
+  std::string listen = ":8080";                // health and metrics; "": none
+  std::chrono::milliseconds patience{10'000};  // for writes under way, when told to stop
+  std::string webhook_listen;                  // "": none
+  std::string webhook_folder;                  // with the certificate; "": made by ourselves
+  std::string webhook_service = "gantree-webhook";
+  bool http2_for_writes = false;
+};
+
+// Returns when told to stop by SIGTERM or SIGINT. Fails where it cannot start, with one sentence.
+[[nodiscard]] Result<> run_service(const RunOptions& options, Log& log);
+
+}  // namespace gantree
