@@ -158,10 +158,25 @@ class Storm {
     return false;
   }
 
-  // Killed and started anew: bindings that were sent may still be carried out; those that were not are lost.
+  // Killed and started anew: bindings that were sent may still be carried out; those that were not are lost. One gang
+  // at most is cut in two: where several are, room for all of them is not promised.
   void restart() {
-    while (!api_->binds.empty() && pick(2) == 0) {
-      api_->bind_next();
+    std::deque<Order> unsent;
+    while (!api_->binds.empty()) {
+      const std::string gang = api_->pods[api_->binds.front().write.object.name].gang;
+      const bool cut = unsent.empty() || gang == api_->pods[unsent.front().write.object.name].gang;
+      if (cut && pick(2) == 0) {
+        unsent.push_back(api_->binds.front());
+        api_->binds.pop_front();
+      } else {
+        api_->bind_next();
+      }
+    }
+    for (const auto& [gang, min] : gangs_) {
+      const bool cut = !unsent.empty() && api_->pods[unsent.front().write.object.name].gang == gang;
+      if (api_->bound(gang) > 0 && api_->bound(gang) < min && !cut) {
+        broken_.insert(gang);  // waits for an answer, or to be tried again
+      }
     }
     auto next = std::make_unique<FakeApi>();
     next->now = api_->now;

@@ -233,13 +233,16 @@ TEST(KoordinatorGang, UnknownModesAndPoliciesAreRejected) {
 }
 
 TEST(KoordinatorGang, PodsThatRunCountAsTheMatchPolicySays) {
-  const auto world = [](const std::string& policy) {
-    return World(koordinator_nodes() + pod_group("gang", 3, kPrefix + "match-policy: " + policy) +
+  const auto world = [](const std::string& policy, const std::string& status = "") {
+    return World(koordinator_nodes() + pod_group("gang", 3, kPrefix + "match-policy: " + policy) + status +
                  bound("r-0", "gang", "node-0") + bound("r-1", "gang", "node-1") + koord_pod("p-0", in_group("gang")) +
                  koord_pod("p-1", in_group("gang")));
   };
   EXPECT_EQ(min_of(world("waiting-and-running"), "gang"), 1);
-  EXPECT_EQ(min_of(world("once-satisfied"), "gang"), 0);
+  EXPECT_EQ(min_of(world("once-satisfied", "status: {phase: Running}\n"), "gang"), 0);
+  EXPECT_EQ(min_of(world("once-satisfied", "status: {scheduled: 3}\n"), "gang"), 0);
+  // Nothing says that it ever had its minimum: its scheduler may have died while it bound the pods.
+  EXPECT_EQ(min_of(world("once-satisfied"), "gang"), 1);
   const World only = world("only-waiting");
   ASSERT_TRUE(only.job("gang").rejection);
   EXPECT_EQ(only.job("gang").rejection->reason, Reason::kGangIncomplete);
