@@ -82,7 +82,7 @@ class Replicas:
         name = f"gantree-{len(self._all)}"
         kubeconfig = self._cluster.kubeconfig_of_service_account(
             *self._installed, self._folder / f"{name}.kubeconfig", server=through and through.server)
-        election = ["--lease-namespace", self._installed[0]] if elect else ["--leader-elect=false"]
+        election = ["--namespace", self._installed[0]] if elect else ["--leader-elect=false"]
         replica = Gantree(kubeconfig, self._folder, name, [*election, *flags], wait)
         self._all.append(replica)
         return replica

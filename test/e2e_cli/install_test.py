@@ -1,9 +1,10 @@
 """`install` and `doctor`, as far as they need no cluster."""
+import subprocess
 import unittest
 
 import yaml
 
-from cli import ROOT, CliTest, gantree
+from cli import BINARY, ROOT, CliTest, gantree
 
 
 class DryRun(CliTest):
@@ -45,6 +46,18 @@ class DryRun(CliTest):
             self.assertEqual(container["securityContext"]["capabilities"]["drop"], ["ALL"])
             self.assertIn("livenessProbe", container)
             self.assertIn("readinessProbe", container)
+
+
+class Image(CliTest):
+    def test_what_goes_into_the_image_is_enough_to_run(self):
+        subprocess.run([ROOT / "deploy" / "collect-runtime", BINARY, self.folder], check=True, timeout=60)
+        loader = next(self.folder.glob("lib*/ld-linux*"))
+        libraries = ":".join(str(path) for path in self.folder.glob("**/*-linux-gnu"))
+        done = subprocess.run([loader, "--inhibit-cache", "--library-path", libraries, "--list", self.folder / "usr/bin/gantree"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        outside = [line for line in done.stdout.splitlines() if "=> /" in line and str(self.folder) not in line]
+        self.assertEqual(outside, [])
 
 
 class NoCluster(CliTest):
