@@ -6,30 +6,18 @@
 #include <optional>
 #include <string_view>
 
-#include "base/whole_number.h"
+#include "base/duration.h"
 
 namespace gantree {
 
 namespace {
 
-std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
-  struct Unit {
-    std::string_view suffix;
-    std::int64_t milliseconds;
-  };
-  // "ms" before "s" and "m".
-  constexpr Unit kUnits[] = {{"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}};
-  for (const Unit& unit : kUnits) {
-    if (text.ends_with(unit.suffix)) {
-      text.remove_suffix(unit.suffix.size());
-      const auto number = whole_number<std::int64_t>(text, 1);
-      if (!number || *number > 1'000'000) {
-        return std::nullopt;
-      }
-      return std::chrono::milliseconds(*number * unit.milliseconds);
-    }
-  }
-  return std::nullopt;
+// Whole milliseconds, more than 0.
+std::optional<std::chrono::milliseconds> read_duration(std::string_view text) {
+  const auto duration = parse_duration(text);
+  const auto whole =
+      std::chrono::duration_cast<std::chrono::milliseconds>(duration.value_or(std::chrono::nanoseconds(0)));
+  return whole.count() > 0 ? std::optional(whole) : std::nullopt;
 }
 
 std::string in_words(std::chrono::milliseconds value) {
@@ -53,7 +41,7 @@ void add_duration(CLI::App& command, const std::string& name, std::chrono::milli
       .add_option_function<std::string>(
           name,
           [&value, name](const std::string& text) {
-            const auto parsed = parse_duration(text);
+            const auto parsed = read_duration(text);
             if (!parsed) {
               throw CLI::ValidationError(name, fmt::format("\"{}\" is no length of time such as 10s or 500ms", text));
             }

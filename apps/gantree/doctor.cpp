@@ -11,6 +11,7 @@
 
 #include "cluster_access.h"
 #include "commands.h"
+#include "connection.h"
 #include "output.h"
 #include "terminal.h"
 
@@ -58,10 +59,7 @@ int doctor(const DoctorFlags& flags) {
 void add_doctor(CLI::App& app, std::function<int()>& run) {
   auto flags = std::make_shared<DoctorFlags>();
   CLI::App* command = app.add_subcommand("doctor", "Tell what is wrong with a cluster, and what to do about it");
-  command->add_option("--kubeconfig", flags->config.kubeconfig, "The kubeconfig file; else $KUBECONFIG, ~/.kube/config")
-      ->type_name("FILE");
-  command->add_option("--context", flags->config.context, "The context of the kubeconfig; else its current one")
-      ->type_name("NAME");
+  add_connection_options(*command, flags->config);
   command->add_option("--namespace", flags->options.installation.ns, "Where Gantree runs")
       ->type_name("NS")
       ->capture_default_str();

@@ -12,6 +12,7 @@
 
 #include "cluster_access.h"
 #include "commands.h"
+#include "connection.h"
 #include "install/manifest.h"
 #include "output.h"
 
@@ -79,10 +80,7 @@ int uninstall(const InstallFlags& flags) {
 }
 
 void add_place_options(CLI::App& command, InstallFlags& flags) {
-  command.add_option("--kubeconfig", flags.config.kubeconfig, "The kubeconfig file; else $KUBECONFIG, ~/.kube/config")
-      ->type_name("FILE");
-  command.add_option("--context", flags.config.context, "The context of the kubeconfig; else its current one")
-      ->type_name("NAME");
+  add_connection_options(command, flags.config);
   command.add_option("--namespace", flags.options.ns, "Where Gantree runs")->type_name("NS")->capture_default_str();
 }
 

@@ -3,49 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 
 #include "dialects/koordinator/names.h"
 #include "dialects/koordinator/network_topology.h"
 #include "engine/domain_tree.h"
+#include "json/copy.h"
 
 namespace gantree::koordinator {
 
 namespace {
-
-// What is written as it was read. Numbers that are no integers stay text.
-json::Out copy_of(json::Value value) {
-  switch (value.kind()) {
-    case json::Kind::kNull:
-      return {};
-    case json::Kind::kBool:
-      return value.text() == "true";
-    case json::Kind::kNumber: {
-      const std::string_view text = value.text();
-      std::int64_t number = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-      return error == std::errc{} && end == text.data() + text.size() ? json::Out(number) : json::Out(text);
-    }
-    case json::Kind::kString:
-      return value.text();
-    case json::Kind::kArray: {
-      json::Out array = json::Out::array();
-      for (const json::NodeData& item : value.items()) {
-        array.push(copy_of(json::Value(&item)));
-      }
-      return array;
-    }
-    case json::Kind::kObject:
-      break;
-  }
-  json::Out object = json::Out::object();
-  for (const json::MemberData& member : value.members()) {
-    object.add(member.key, copy_of(json::Value(&member.value)));
-  }
-  return object;
-}
 
 // "cloud.provider.com/topology-rack" makes RackLayer.
 std::string layer_name(std::string_view label) {
@@ -77,7 +45,7 @@ NetworkTopology translated(const Topology& topology) {
 
 json::Out spec_of(const NetworkTopology& network) {
   if (network.spec) {
-    return copy_of(network.spec);
+    return json::copy(network.spec);
   }
   json::Out layers = json::Out::array();
   std::string parent;
@@ -224,7 +192,7 @@ std::optional<Write> network_topology_status(const NamedObject& named, Cluster& 
   const json::Value old = named.object.value["status"];
   const json::Value written = old ? old["detailStatus"] : json::Value();
   // Keys are in alphabetical order here as in what the API server hands out.
-  if (written && copy_of(written).to_json(false) == entries.to_json(false)) {
+  if (written && json::copy(written).to_json(false) == entries.to_json(false)) {
     return std::nullopt;
   }
   json::Out status = json::Out::object();
