@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "cycle/cycle.h"
+#include "dialects/topologies.h"
 #include "live/notices.h"
 #include "live/parsed.h"
 #include "queue/quota.h"
@@ -76,6 +77,7 @@ Step LiveScheduler::step(Time now) {
   Step step;
   expire(now, step);
   bind_again(now, step);
+  read_config(step);
   if (const std::vector<Bundle> bundles = choose(now, step); !bundles.empty()) {
     step.figures.decided = true;
     decide(bundles, now, step);
@@ -83,6 +85,31 @@ Step LiveScheduler::step(Time now) {
   report(now, step);
   report_cluster(now, step);
   return step;
+}
+
+// What concerns the whole cluster is read also while no gang asks: its topologies are measured, its faults told.
+void LiveScheduler::read_config(Step& step) {
+  if (!std::exchange(config_changed_, false)) {
+    return;
+  }
+  remarked_.clear();
+  Quota quota;
+  std::vector<Error> faults;
+  static_cast<void>(hosts_only(cluster_.engine()));
+  const auto reading = take_in(readers_of(dialects_), documents_of({}), std::nullopt, cluster_, quota, &faults);
+  if (!reading) {
+    faults.push_back(reading.error());
+  }
+  cluster_.forget_running();
+  remark(step, faults);
+}
+
+void LiveScheduler::remark(Step& step, const std::vector<Error>& faults) {
+  for (const Error& fault : faults) {
+    if (remarked_.insert(fault.message).second) {
+      step.remarks.push_back(without_places(fault.message));
+    }
+  }
 }
 
 std::vector<LiveScheduler::Bundle> LiveScheduler::choose(Time now, Step& step) {
@@ -159,11 +186,7 @@ void LiveScheduler::decide(const std::vector<Bundle>& bundles, Time now, Step& s
   Quota quota;
   std::vector<Error> faults;
   auto reading = take_in(readers_of(dialects_), documents, std::nullopt, cluster_, quota, &faults);
-  for (const Error& fault : faults) {
-    if (remarked_.insert(fault.message).second) {
-      step.remarks.push_back(without_places(fault.message));
-    }
-  }
+  remark(step, faults);
   if (!reading) {
     cluster_.forget_running();
     if (bundles.size() > 1) {

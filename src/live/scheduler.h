@@ -120,6 +120,8 @@ class LiveScheduler {
   void order_bind(Step& step, const std::string& pod, int attempts);
   void report(Time now, Step& step);
   void report_cluster(Time now, Step& step);
+  void read_config(Step& step);
+  void remark(Step& step, const std::vector<Error>& faults);
   void order(Step& step, Urgency urgency, Write write, OpenOrder open = {});
   void notify(Step& step, const Notice& notice, Time now);
 
@@ -131,7 +133,8 @@ class LiveScheduler {
   std::map<std::string, std::string, std::less<>> config_;   // texts of what concerns the whole cluster, by key
   std::set<std::string> dirty_;                              // gangs that changed since they were looked at
   std::set<std::string> unreported_;                         // gangs whose status may be out of date
-  bool room_grew_ = false;                                   // since all that waits was looked at
+  bool config_changed_ = true;
+  bool room_grew_ = false;  // since all that waits was looked at
   std::map<std::uint64_t, OpenOrder> open_;
   std::multimap<Time, OpenOrder> again_;   // refused bindings by when to try again; their room is kept meanwhile
   std::map<std::string, Time> uncertain_;  // assumed pods by when to give up on their event

@@ -108,6 +108,7 @@ Result<> LiveScheduler::changed(LiveObject object, Time now) {
   config_.insert_or_assign(config_key(object.kind, object.ns, object.name), std::move(object.text));
   // All gangs are read in its light, and its own status may be out of date.
   room_grew_ = true;
+  config_changed_ = true;
   reported_structure_.reset();
   return {};
 }
@@ -238,6 +239,7 @@ void LiveScheduler::removed(std::string_view kind, std::string_view ns, std::str
   if (const auto config = config_.find(config_key(kind, ns, name)); config != config_.end()) {
     config_.erase(config);
     room_grew_ = true;
+    config_changed_ = true;
     return;
   }
   const std::string gang = key_of(ns, name);

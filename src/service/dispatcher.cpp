@@ -56,12 +56,12 @@ Answer answer_of(const kube::Reply& reply) {
 }
 
 void Dispatcher::add(Order order) {
-  std::deque<Order>& queue = queues_[index_of(order.urgency)];
+  std::deque<Queued>& queue = queues_[index_of(order.urgency)];
   if (order.urgency == Urgency::kEvent && queue.size() >= limits_.most_events) {
     ++dropped_events_;
     return;
   }
-  queue.push_back(std::move(order));
+  queue.push_back({std::move(order), std::chrono::steady_clock::now()});
 }
 
 void Dispatcher::send(Time now) {
@@ -69,7 +69,7 @@ void Dispatcher::send(Time now) {
   event_leave_ =
       std::min(limits_.event_burst, event_leave_ + std::max(0.0, passed.count()) * limits_.events_per_second);
   for (const Urgency urgency : {Urgency::kBinding, Urgency::kStatus, Urgency::kEvent}) {
-    std::deque<Order>& queue = queues_[index_of(urgency)];
+    std::deque<Queued>& queue = queues_[index_of(urgency)];
     while (!queue.empty() && in_flight_.size() < limits_.in_flight) {
       if (urgency == Urgency::kEvent) {
         if (event_leave_ < 1 || events_in_flight_ >= limits_.events_in_flight) {
@@ -78,21 +78,21 @@ void Dispatcher::send(Time now) {
         event_leave_ -= 1;
         ++events_in_flight_;
       }
-      const Order order = std::move(queue.front());
+      const Queued next = std::move(queue.front());
       queue.pop_front();
-      in_flight_.emplace(order.id, urgency);
-      hand_over(order);
+      in_flight_.emplace(next.order.id, urgency);
+      hand_over(next);
     }
   }
 }
 
-void Dispatcher::hand_over(const Order& order) {
-  const Write& write = order.write;
+void Dispatcher::hand_over(const Queued& queued) {
+  const Write& write = queued.order.write;
   const ObjectRef& object = write.object;
   const kube::ObjectKey key{.name_space = object.ns, .name = object.name};
   const bool bind = write.verb == WriteVerb::kBind;
-  auto done = [&mailbox = mailbox_, id = order.id, bind](kube::Reply reply) {
-    mailbox.post(WriteAnswered{.order = id, .bind = bind, .reply = std::move(reply)});
+  auto done = [&mailbox = mailbox_, id = queued.order.id, bind, ordered = queued.since](kube::Reply reply) {
+    mailbox.post(WriteAnswered{.order = id, .bind = bind, .ordered = ordered, .reply = std::move(reply)});
   };
   const kube::Resource resource = resource_of(object.group, object.version, object.kind, !object.ns.empty());
   switch (write.verb) {
@@ -124,9 +124,9 @@ void Dispatcher::answered(std::uint64_t order) {
 
 std::vector<std::uint64_t> Dispatcher::withdraw() {
   std::vector<std::uint64_t> ids;
-  for (std::deque<Order>& queue : queues_) {
-    for (const Order& order : queue) {
-      ids.push_back(order.id);
+  for (std::deque<Queued>& queue : queues_) {
+    for (const Queued& queued : queue) {
+      ids.push_back(queued.order.id);
     }
     queue.clear();
   }
@@ -140,7 +140,7 @@ void Dispatcher::withdraw_reports() {
 
 std::size_t Dispatcher::waiting() const {
   std::size_t sum = 0;
-  for (const std::deque<Order>& queue : queues_) {
+  for (const std::deque<Queued>& queue : queues_) {
     sum += queue.size();
   }
   return sum;

@@ -50,12 +50,17 @@ class Dispatcher {
   [[nodiscard]] std::uint64_t dropped_events() const { return dropped_events_; }
 
  private:
-  void hand_over(const Order& order);
+  struct Queued {
+    Order order;
+    std::chrono::steady_clock::time_point since;
+  };
+
+  void hand_over(const Queued& queued);
 
   kube::Client& client_;
   LoopMailbox& mailbox_;
   DispatchLimits limits_;
-  std::array<std::deque<Order>, 3> queues_;     // by urgency
+  std::array<std::deque<Queued>, 3> queues_;    // by urgency
   std::map<std::uint64_t, Urgency> in_flight_;  // by order
   std::size_t events_in_flight_ = 0;
   double event_leave_ = 0;

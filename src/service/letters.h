@@ -1,6 +1,7 @@
 // The letters that reach the loop.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -23,6 +24,7 @@ struct ObjectRemoved {
 struct WriteAnswered {
   std::uint64_t order = 0;
   bool bind = false;
+  std::chrono::steady_clock::time_point ordered;
   kube::Reply reply;
 };
 struct LeadershipChanged {

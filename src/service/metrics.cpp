@@ -1,31 +1,215 @@
 #include "service/metrics.h"
 
-#include <fmt/format.h>
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+#include <map>
+
+#include "live/domain_figures.h"
 
 namespace gantree {
 
+namespace {
+
+using prometheus::BuildCounter;
+using prometheus::BuildGauge;
+using prometheus::BuildHistogram;
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Gauge;
+using prometheus::Histogram;
+using prometheus::Labels;
+using prometheus::Registry;
+
+const Histogram::BucketBoundaries kStepSeconds = {1e-5, 1e-4, 5e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1, 5};
+const Histogram::BucketBoundaries kWaitSeconds = {0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800, 7200, 86400};
+const Histogram::BucketBoundaries kCallSeconds = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10};
+
+// Resident memory in bytes; 0 where the system does not tell.
+double resident_bytes() {
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) {
+    return 0;
+  }
+  long size = 0;
+  long resident = 0;
+  const int read = std::fscanf(file, "%ld %ld", &size, &resident);
+  std::fclose(file);
+  return read == 2 ? static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE)) : 0;
+}
+
+template <class Build>
+auto& family(Registry& registry, Build build, const char* name, const char* help) {
+  return build.Name(name).Help(help).Register(registry);
+}
+
+// Counters are only ever added to.
+void raise_to(Counter& counter, double value) {
+  if (value > counter.Value()) {
+    counter.Increment(value - counter.Value());
+  }
+}
+
+}  // namespace
+
 struct Metrics::Families {
-  std::uint64_t steps = 0;
-  std::uint64_t pods_placed = 0;
-  std::uint64_t binds = 0;
+  Registry registry;
+
+  Histogram& cycle =
+      family(registry, BuildHistogram(), "gantree_cycle_seconds", "Time of one scheduling cycle").Add({}, kStepSeconds);
+  Histogram& placement = family(registry, BuildHistogram(), "gantree_placement_seconds",
+                                "Time that a cycle took for each gang that it looked at")
+                             .Add({}, kStepSeconds);
+  Histogram& wait = family(registry, BuildHistogram(), "gantree_gang_wait_seconds",
+                           "From the first waiting pod of a gang to the decision that places it")
+                        .Add({}, kWaitSeconds);
+  Histogram& bind = family(registry, BuildHistogram(), "gantree_bind_seconds",
+                           "From the decision to bind a pod to the server's answer")
+                        .Add({}, kCallSeconds);
+  Counter& gangs =
+      family(registry, BuildCounter(), "gantree_gangs_placed_total", "Gangs placed, a plain pod being one").Add({});
+  Counter& pods = family(registry, BuildCounter(), "gantree_pods_placed_total", "Pods placed").Add({});
+  Family<Counter>& writes =
+      family(registry, BuildCounter(), "gantree_writes_total", "Answered writes by kind and result");
+  Counter& dropped = family(registry, BuildCounter(), "gantree_events_dropped_total",
+                            "Events not written because too many were waiting")
+                         .Add({});
+  Family<Gauge>& waiting = family(registry, BuildGauge(), "gantree_gangs_waiting",
+                                  "Gangs with pods that want a place, by reason; New: not looked at yet");
+  Gauge& waiting_pods = family(registry, BuildGauge(), "gantree_pods_waiting", "Pods that want a place").Add({});
+  Family<Gauge>& free =
+      family(registry, BuildGauge(), "gantree_domain_free", "Free amount of a resource inside a topology");
+  Family<Gauge>& capacity =
+      family(registry, BuildGauge(), "gantree_domain_capacity", "Allocatable amount of a resource inside a topology");
+  Family<Gauge>& largest = family(registry, BuildGauge(), "gantree_largest_gang",
+                                  "Largest gang of pods of one unit each that fits in one domain of a level");
+  Family<Gauge>& fragmentation =
+      family(registry, BuildGauge(), "gantree_fragmentation",
+             "0: as much of what is free lies in one domain of the level as could at best; 1: nothing does");
+  Gauge& nodes = family(registry, BuildGauge(), "gantree_nodes", "Nodes known").Add({});
+  Gauge& placed_pods =
+      family(registry, BuildGauge(), "gantree_pods", "Pods that hold room on a node, assumed ones included").Add({});
+  Gauge& leading = family(registry, BuildGauge(), "gantree_leading", "1: this process decides").Add({});
+  Gauge& synced = family(registry, BuildGauge(), "gantree_synced", "1: all that is watched has been listed").Add({});
+  Gauge& queued = family(registry, BuildGauge(), "gantree_writes_queued", "Writes that wait to be sent").Add({});
+  Gauge& in_flight = family(registry, BuildGauge(), "gantree_writes_in_flight", "Writes sent and not answered").Add({});
+  Family<Counter>& requests =
+      family(registry, BuildCounter(), "gantree_api_requests_total", "Requests to the API server, every attempt");
+  Counter& retries =
+      family(registry, BuildCounter(), "gantree_api_retries_total", "Requests that were sent once more").Add({});
+  Counter& watch_failures =
+      family(registry, BuildCounter(), "gantree_watch_failures_total", "Watches that ended otherwise than in order")
+          .Add({});
+  Counter& relists = family(registry, BuildCounter(), "gantree_relists_total", "Lists after the first one").Add({});
+  Counter& watch_events =
+      family(registry, BuildCounter(), "gantree_watch_events_total", "Events that watches brought").Add({});
+  Gauge& memory = family(registry, BuildGauge(), "process_resident_memory_bytes", "Resident memory").Add({});
+  Counter& cpu = family(registry, BuildCounter(), "process_cpu_seconds_total", "CPU time used").Add({});
 };
 
 Metrics::Metrics() : families_(std::make_unique<Families>()) {}
 Metrics::~Metrics() = default;
 
-void Metrics::stepped(const StepFigures& figures, std::chrono::nanoseconds) {
-  families_->steps += figures.decided ? 1 : 0;
-  families_->pods_placed += static_cast<std::uint64_t>(figures.pods_placed);
+void Metrics::stepped(const StepFigures& figures, std::chrono::nanoseconds took) {
+  if (!figures.decided) {
+    return;
+  }
+  const double seconds = std::chrono::duration<double>(took).count();
+  families_->cycle.Observe(seconds);
+  for (int i = 0; i < figures.gangs_tried; ++i) {
+    families_->placement.Observe(seconds / figures.gangs_tried);
+  }
+  for (const std::chrono::milliseconds wait : figures.waits) {
+    families_->wait.Observe(std::chrono::duration<double>(wait).count());
+  }
+  families_->gangs.Increment(figures.gangs_placed);
+  families_->pods.Increment(figures.pods_placed);
 }
 
 void Metrics::answered(const WriteAnswered& answer) {
-  families_->binds += answer.bind && answer.reply.ok() ? 1 : 0;
+  families_->writes
+      .Add({{"kind", answer.bind ? "bind" : "report"}, {"result", std::string(kube::to_string(answer.reply.result))}})
+      .Increment();
+  if (answer.bind) {
+    families_->bind.Observe(std::chrono::duration<double>(std::chrono::steady_clock::now() - answer.ordered).count());
+  }
 }
 
 std::string Metrics::page(const MetricSources& sources) {
-  return fmt::format(
-      "gantree_leading {}\ngantree_cycles_total {}\ngantree_pods_placed_total {}\ngantree_binds_total {}\n",
-      sources.leading ? 1 : 0, families_->steps, families_->pods_placed, families_->binds);
+  Families& families = *families_;
+  fill_waiting(sources.scheduler.table());
+  fill_domains(sources.scheduler.cluster());
+  families.leading.Set(sources.leading ? 1 : 0);
+  families.synced.Set(sources.synced ? 1 : 0);
+  families.queued.Set(static_cast<double>(sources.dispatcher.waiting()));
+  families.in_flight.Set(static_cast<double>(sources.dispatcher.in_flight()));
+  raise_to(families.dropped, static_cast<double>(sources.dispatcher.dropped_events()));
+  fill_requests(sources.reads, sources.writes);
+  families.memory.Set(resident_bytes());
+  raise_to(families.cpu, static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
+  return prometheus::TextSerializer().Serialize(families.registry.Collect());
+}
+
+void Metrics::fill_waiting(const GangTable& table) {
+  std::map<std::string, int> by_reason = {{"New", 0}};
+  for (int r = 0; r <= static_cast<int>(Reason::kInvalidRequest); ++r) {
+    by_reason.emplace(to_string(static_cast<Reason>(r)), 0);
+  }
+  int pods = 0;
+  for (const std::string& id : table.waiting()) {
+    const LiveGang& gang = table.gangs().find(id)->second;
+    const bool known = gang.verdict && gang.verdict->state != GangState::kPlaced;
+    ++by_reason[known ? to_string(gang.verdict->reason) : "New"];
+    pods += gang.waiting;
+  }
+  for (const auto& [reason, count] : by_reason) {
+    families_->waiting.Add({{"reason", reason}}).Set(count);
+  }
+  families_->waiting_pods.Set(pods);
+}
+
+void Metrics::fill_domains(Cluster& cluster) {
+  for (const DomainFigures& figures : domain_figures(cluster)) {
+    const Labels labels = {{"topology", figures.topology}, {"level", figures.level}, {"resource", figures.resource}};
+    const Labels whole = {{"topology", figures.topology}, {"resource", figures.resource}};
+    families_->free.Add(whole).Set(static_cast<double>(figures.free));
+    families_->capacity.Add(whole).Set(static_cast<double>(figures.capacity));
+    families_->largest.Add(labels).Set(static_cast<double>(figures.largest));
+    families_->fragmentation.Add(labels).Set(figures.fragmentation());
+  }
+  std::size_t nodes = 0;
+  for (std::size_t n = 0; n < cluster.inventory().size(); ++n) {
+    nodes += cluster.inventory().alive(make_id<NodeTag>(n)) ? 1U : 0U;
+  }
+  families_->nodes.Set(static_cast<double>(nodes));
+  families_->placed_pods.Set(static_cast<double>(cluster.pods()));
+}
+
+void Metrics::fill_requests(const kube::Counters& reads, const kube::Counters& writes) {
+  const auto sum = [&](kube::Counters::Count kube::Counters::* count) {
+    return static_cast<double>((reads.*count).load() + (writes.*count).load());
+  };
+  for (std::size_t verb = 0; verb < kube::kVerbs; ++verb) {
+    for (std::size_t code = 0; code < kube::kCodes; ++code) {
+      const std::uint64_t count = reads.requests[verb][code].load() + writes.requests[verb][code].load();
+      if (count > 0) {
+        const Labels labels = {{"verb", std::string(kube::to_string(static_cast<kube::Verb>(verb)))},
+                               {"code", std::string(kube::to_string(static_cast<kube::Code>(code)))}};
+        raise_to(families_->requests.Add(labels), static_cast<double>(count));
+      }
+    }
+  }
+  raise_to(families_->retries, sum(&kube::Counters::retries));
+  raise_to(families_->watch_failures, sum(&kube::Counters::watch_failures));
+  raise_to(families_->relists, sum(&kube::Counters::relists));
+  raise_to(families_->watch_events, sum(&kube::Counters::watch_events));
 }
 
 }  // namespace gantree

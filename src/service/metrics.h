@@ -36,6 +36,11 @@ class Metrics {
 
  private:
   struct Families;
+
+  void fill_waiting(const GangTable& table);
+  void fill_domains(Cluster& cluster);
+  void fill_requests(const kube::Counters& reads, const kube::Counters& writes);
+
   std::unique_ptr<Families> families_;
 };
 
