@@ -47,6 +47,11 @@ void CallQueue::submit(Call call) {
 
 void CallQueue::stop() {
   stopped_ = true;
+  {
+    const std::lock_guard lock(renewal_mutex_);
+    closed_ = true;
+  }
+  credentials_.reset();  // so that they never end on their own thread
   for (const auto& [id, sent] : sent_) {
     transport_.cancel(sent.task);
   }
@@ -153,7 +158,12 @@ void CallQueue::again(CallId id, const RetryDecision& decision) {
   sent.task = 0;
   std::weak_ptr<CallQueue> weak = weak_from_this();
   credentials_->renew([weak, id] {
-    if (const std::shared_ptr<CallQueue> self = weak.lock()) {
+    const std::shared_ptr<CallQueue> self = weak.lock();
+    if (self == nullptr) {
+      return;
+    }
+    const std::lock_guard lock(self->renewal_mutex_);
+    if (!self->closed_) {
       self->transport_.post([self, id] { self->attempt(id); });
     }
   });

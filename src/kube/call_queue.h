@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 
 #include "http/transport.h"
@@ -61,6 +62,9 @@ class CallQueue : public std::enable_shared_from_this<CallQueue> {
   http::Clock::time_point refilled_;
   bool waits_for_token_ = false;
   bool pumping_ = false;
+  // Between stop() and credentials that answer on a thread of theirs: after it, the transport may be gone.
+  std::mutex renewal_mutex_;
+  bool closed_ = false;
 };
 
 }  // namespace gantree::kube

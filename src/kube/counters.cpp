@@ -42,6 +42,9 @@ Code code_of(int http_status) {
     default:
       break;
   }
+  if (http_status == 304) {
+    return Code::k2xx;  // what was asked for is as it was
+  }
   switch (http_status / 100) {
     case 2:
       return Code::k2xx;

@@ -17,7 +17,7 @@ inline constexpr std::size_t kVerbs = 9;
 
 // The answers that are told apart.
 enum class Code : std::uint8_t {
-  k2xx,
+  k2xx,  // and 304
   k400,
   k401,
   k403,

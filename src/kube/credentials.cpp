@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/base64.h"
+#include "kube/exec_credentials.h"
 #include "kube/text_file.h"
 
 namespace gantree::kube {
@@ -87,6 +88,10 @@ class GivenCredentials final : public Credentials {
 }  // namespace
 
 Result<std::shared_ptr<Credentials>> make_credentials(const Config& config) {
+  if (config.exec.has_value()) {
+    return make_exec_credentials(config).map_error(
+        [&](const Error& error) { return Error{error.code, config.origin + ": " + error.message}; });
+  }
   auto credentials = std::make_shared<GivenCredentials>(config);
   if (const Result<http::Credential> first = credentials->current(); !first.has_value()) {
     return fail(first.error().code, config.origin + ": " + first.error().message);

@@ -1,7 +1,5 @@
 #include "kube/lease.h"
 
-#include <fmt/format.h>
-
 #include <limits>
 
 #include "json/decode.h"
@@ -9,15 +7,6 @@
 #include "json/write.h"
 
 namespace gantree::kube {
-
-std::string to_micro_time(WallTime time) {
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::microseconds>(time - day));
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
-                     clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
-}
 
 Result<Lease> read_lease(std::string_view json) {
   const Result<std::vector<json::Document>> documents = json::read_documents("lease", std::string(json));

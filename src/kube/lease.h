@@ -1,19 +1,14 @@
 // The record of a leader election: a Lease of coordination.k8s.io/v1.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/timestamp.h"
 
 namespace gantree::kube {
-
-using WallTime = std::chrono::system_clock::time_point;
-
-// "2026-01-31T12:00:00.000000Z"
-[[nodiscard]] std::string to_micro_time(WallTime time);
 
 struct Lease {
   std::string name_space;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/timestamp.h"
 #include "json/decode.h"
 
 namespace gantree {
@@ -27,9 +28,6 @@ struct Owner {
   [[nodiscard]] bool present() const { return !kind.empty(); }
 };
 [[nodiscard]] Owner read_controller(json::Reader& read, json::Value metadata);
-
-// "2026-01-31T12:00:00Z" (RFC 3339, any offset, fractions dropped) as Unix seconds.
-[[nodiscard]] std::optional<std::int64_t> parse_time(std::string_view text);
 
 // metadata.creationTimestamp; 0 where there is none. Complains about malformed ones.
 [[nodiscard]] std::int64_t read_created(json::Reader& read, json::Value metadata);

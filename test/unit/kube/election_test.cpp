@@ -274,11 +274,6 @@ TEST(Lease, SurvivesBeingWrittenAndRead) {
   EXPECT_EQ(read_lease(to_json(lease)).value(), lease);
 }
 
-TEST(Lease, WritesInstantsWithMicroseconds) {
-  EXPECT_EQ(to_micro_time(WallTime{} + std::chrono::seconds(951'782'400) + std::chrono::microseconds(42)),
-            "2000-02-29T00:00:00.000042Z");
-}
-
 TEST(Lease, OneThatIsNoLeaseIsRefused) {
   EXPECT_FALSE(read_lease("[]").has_value());
   EXPECT_FALSE(read_lease(R"({"metadata":{"name":3}})").has_value());

@@ -1,4 +1,4 @@
-#include "dialects/core/metadata.h"
+#include "base/timestamp.h"
 
 #include <gtest/gtest.h>
 
@@ -25,6 +25,11 @@ TEST(ParseTime, RefusesAllElse) {
         "-026-01-01T00:00:00Z"}) {
     EXPECT_FALSE(parse_time(text)) << text;
   }
+}
+
+TEST(MicroTime, HasSixDigitsBehindTheSeconds) {
+  EXPECT_EQ(to_micro_time(WallTime{} + std::chrono::seconds(951'782'400) + std::chrono::microseconds(42)),
+            "2000-02-29T00:00:00.000042Z");
 }
 
 }  // namespace
