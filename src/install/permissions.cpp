@@ -55,6 +55,8 @@ std::vector<Permission> run_permissions(const Installation& installation) {
   List list;
   list.add("", "nodes", {"list", "watch"}, kSee);
   list.add("", "pods", {"list", "watch"}, kSee);
+  list.add("", "persistentvolumeclaims", {"list", "watch"}, kSee);
+  list.add("", "persistentvolumes", {"list", "watch"}, kSee);
   list.add("scheduling.k8s.io", "priorityclasses", {"list", "watch"}, kSee);
   for (const Validator& validator : all_validators()) {
     list.add(validator.kind.group, validator.plural, {"list", "watch"}, kSee);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "base/time.h"
 #include "dialects/live.h"
+#include "live/pod_needs.h"
 
 namespace gantree {
 
@@ -32,6 +34,7 @@ struct LivePod {
   bool gated = false;
   bool deleting = false;
   // What its condition PodScheduled says: by the API, or by a write of ours.
+  std::unique_ptr<PodNeeds> needs;  // where it waits and has any
   std::string told_reason;
   std::string told_message;
   Time told_at = {};

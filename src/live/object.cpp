@@ -27,23 +27,52 @@ constexpr Kept kMetadata[] = {{"name"},
                               {"ownerReferences"},
                               {"creationTimestamp"},
                               {"deletionTimestamp"}};
-constexpr Kept kContainer[] = {{"name"}, {"resources"}, {"restartPolicy"}};
-constexpr Kept kPodSpec[] = {{"nodeName"},
-                             {"schedulerName"},
+constexpr Kept kNothing[] = {{""}};
+constexpr Kept kPort[] = {{"hostPort"}};
+constexpr Kept kContainer[] = {{"resources"}, {"restartPolicy"}, {"ports", kPort}};
+constexpr Kept kSpread[] = {{"whenUnsatisfiable"}};
+constexpr Kept kVolume[] = {{"name"}, {"persistentVolumeClaim"}, {"ephemeral", kNothing}};
+constexpr Kept kClaim[] = {{"name"}};
+constexpr Kept kPodSpec[] = {{"schedulerName"},
                              {"priority"},
                              {"priorityClassName"},
-                             {"nodeSelector"},
                              {"preemptionPolicy"},
+                             {"nodeSelector"},
                              {"affinity"},
                              {"tolerations"},
                              {"overhead"},
                              {"resources"},
                              {"schedulingGates"},
+                             {"topologySpreadConstraints", kSpread},
+                             {"volumes", kVolume},
+                             {"resourceClaims", kClaim},
                              {"containers", kContainer},
                              {"initContainers", kContainer}};
 constexpr Kept kCondition[] = {{"type"}, {"status"}, {"reason"}, {"message"}};
 constexpr Kept kPodStatus[] = {{"phase"}, {"conditions", kCondition}};
 constexpr Kept kPod[] = {{"metadata", kMetadata}, {"spec", kPodSpec}, {"status", kPodStatus}};
+
+// Of a pod that has a node only what it takes there, and whose it is. There are many of these.
+constexpr Kept kBoundContainer[] = {{"resources"}, {"restartPolicy"}};
+constexpr Kept kBoundSpec[] = {{"nodeName"},
+                               {"schedulerName"},
+                               {"priority"},
+                               {"priorityClassName"},
+                               {"preemptionPolicy"},
+                               {"overhead"},
+                               {"resources"},
+                               {"containers", kBoundContainer},
+                               {"initContainers", kBoundContainer}};
+constexpr Kept kBoundStatus[] = {{"phase"}};
+constexpr Kept kBoundPod[] = {{"metadata", kMetadata}, {"spec", kBoundSpec}, {"status", kBoundStatus}};
+
+// Of claims and volumes only what says which node will do.
+constexpr Kept kClaimMetadata[] = {{"name"}, {"namespace"}, {"uid"}};
+constexpr Kept kClaimSpec[] = {{"volumeName"}};
+constexpr Kept kClaimStatus[] = {{"phase"}};
+constexpr Kept kPersistentClaim[] = {{"metadata", kClaimMetadata}, {"spec", kClaimSpec}, {"status", kClaimStatus}};
+constexpr Kept kVolumeSpec[] = {{"nodeAffinity"}};
+constexpr Kept kPersistentVolume[] = {{"metadata", kClaimMetadata}, {"spec", kVolumeSpec}};
 
 constexpr Kept kNodeMetadata[] = {{"name"}, {"uid"}, {"labels"}, {"creationTimestamp"}};
 constexpr Kept kNodeSpec[] = {{"unschedulable"}, {"taints"}};
@@ -120,6 +149,20 @@ class Pruner {
   std::string& out_;
 };
 
+// Empty: all of it.
+std::span<const Kept> kept_of(std::string_view kind, json::Value root) {
+  if (kind == "Pod") {
+    const json::Value spec = root["spec"];
+    const json::Value node = spec && spec.kind() == json::Kind::kObject ? spec["nodeName"] : json::Value();
+    const bool bound = node && node.kind() == json::Kind::kString && !node.text().empty();
+    return bound ? std::span<const Kept>(kBoundPod) : std::span<const Kept>(kPod);
+  }
+  return kind == "Node"                    ? std::span<const Kept>(kNode)
+         : kind == "PersistentVolumeClaim" ? std::span<const Kept>(kPersistentClaim)
+         : kind == "PersistentVolume"      ? std::span<const Kept>(kPersistentVolume)
+                                           : std::span<const Kept>();
+}
+
 std::string text_of(json::Value metadata, std::string_view key) {
   const json::Value value = metadata[key];
   return value && value.kind() == json::Kind::kString ? std::string(value.text()) : std::string();
@@ -155,13 +198,7 @@ Result<LiveObject> prune(std::string_view group, std::string_view version, std::
   object.uid = text_of(metadata, "uid");
   object.text =
       fmt::format("{{\"apiVersion\":\"{}{}{}\",\"kind\":\"{}\"", group, group.empty() ? "" : "/", version, kind);
-  const bool core = group.empty();
-  Pruner(object.text)
-      .write_members_of(root,
-                        core && kind == "Pod"    ? std::span<const Kept>(kPod)
-                        : core && kind == "Node" ? std::span<const Kept>(kNode)
-                                                 : std::span<const Kept>(),
-                        true);
+  Pruner(object.text).write_members_of(root, group.empty() ? kept_of(kind, root) : std::span<const Kept>(), true);
   object.text += '}';
   object.text.shrink_to_fit();
   return object;

@@ -78,7 +78,15 @@ Step LiveScheduler::step(Time now) {
   expire(now, step);
   bind_again(now, step);
   read_config(step);
-  if (const std::vector<Bundle> bundles = choose(now, step); !bundles.empty()) {
+  std::vector<Bundle> bundles = choose(now, step);
+  std::erase_if(bundles, [&](const Bundle& bundle) {
+    auto verdict = obstacle(bundle);
+    if (verdict) {
+      tell(bundle, std::move(*verdict), now, step);
+    }
+    return verdict.has_value();
+  });
+  if (!bundles.empty()) {
     step.figures.decided = true;
     decide(bundles, now, step);
   }
@@ -150,6 +158,33 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::choose(Time now, Step& step) {
   return bundles;
 }
 
+std::optional<Verdict> LiveScheduler::obstacle(const Bundle& bundle) {
+  for (const std::string& id : bundle) {
+    const LiveGang* gang = table_.find(id);
+    if (gang == nullptr || gang->waiting == 0) {
+      continue;
+    }
+    for (const std::string& key : gang->pods) {
+      const LivePod& pod = *table_.find_pod(key);
+      if (!pod.waits() || !pod.needs) {
+        continue;
+      }
+      if (!pod.needs->unsupported.empty()) {
+        return Verdict{.state = GangState::kRejected,
+                       .reason = Reason::kInvalidRequest,
+                       .message = fmt::format("Pod \"{}\" asks for {}, which this scheduler does not look at", key,
+                                              pod.needs->unsupported)};
+      }
+      if (std::string why = volumes_.obstacle(pod.needs->claims); !why.empty()) {
+        return Verdict{.state = GangState::kWaiting,
+                       .reason = Reason::kGangIncomplete,
+                       .message = fmt::format("Pod \"{}\" waits for storage: {}", key, why)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<json::Document> LiveScheduler::documents_of(const std::vector<Bundle>& bundles) {
   std::vector<json::Document> documents;
   const auto add = [&](const std::string& text) {
@@ -173,7 +208,8 @@ std::vector<json::Document> LiveScheduler::documents_of(const std::vector<Bundle
       for (const std::string& key : gang->pods) {
         const LivePod& pod = *table_.find_pod(key);
         if (!pod.ended() && (!pod.node.empty() || pod.waits())) {
-          add(pod.text);
+          const bool claims = pod.node.empty() && pod.needs && !pod.needs->claims.empty();
+          add(claims ? volumes_.confined(pod.text, pod.needs->claims) : pod.text);
         }
       }
     }

@@ -104,11 +104,14 @@ class LiveScheduler {
   [[nodiscard]] Result<> own_pod_changed(LiveObject object, const NamedObject& named, Time now);
   void pod_removed(const std::string& key);
   [[nodiscard]] Result<> node_changed(const LiveObject& object);
+  [[nodiscard]] bool volume_changed(const LiveObject& object, json::Value value);
   [[nodiscard]] bool is_ours(std::string_view scheduler) const;
   void touch(const std::string& gang);
 
   [[nodiscard]] std::vector<Bundle> choose(Time now, Step& step);
   void decide(const std::vector<Bundle>& bundles, Time now, Step& step);
+  // Why the bundle cannot be looked at as yet; nothing where it can.
+  [[nodiscard]] std::optional<Verdict> obstacle(const Bundle& bundle);
   [[nodiscard]] std::vector<json::Document> documents_of(const std::vector<Bundle>& bundles);
   void settle(const Decision& decision, const Bundle& bundle, Time now, Step& step);
   void bind(const Decision& decision, const Bundle& bundle, Time now, Step& step);
@@ -129,6 +132,7 @@ class LiveScheduler {
   std::vector<std::unique_ptr<LiveDialect>> dialects_;
   Cluster cluster_;
   GangTable table_;
+  Volumes volumes_;
   std::unordered_map<std::string, std::size_t> node_texts_;  // hashes, to pass over heartbeats
   std::map<std::string, std::string, std::less<>> config_;   // texts of what concerns the whole cluster, by key
   std::set<std::string> dirty_;                              // gangs that changed since they were looked at

@@ -68,6 +68,8 @@ std::vector<ApiKind> LiveScheduler::kinds() const {
   std::vector<ApiKind> kinds = {
       {.group = "", .kind = "Node", .versions = {"v1"}, .namespaced = false},
       {.group = "", .kind = "Pod", .versions = {"v1"}, .namespaced = true},
+      {.group = "", .kind = "PersistentVolumeClaim", .versions = {"v1"}, .namespaced = true},
+      {.group = "", .kind = "PersistentVolume", .versions = {"v1"}, .namespaced = false},
       {.group = "scheduling.k8s.io", .kind = "PriorityClass", .versions = {"v1"}, .namespaced = false},
   };
   for (const auto& dialect : dialects_) {
@@ -97,6 +99,10 @@ Result<> LiveScheduler::changed(LiveObject object, Time now) {
   if (!parsed) {
     return tl::unexpected(parsed.error());
   }
+  if (volume_changed(object, parsed->object.value)) {
+    room_grew_ = true;
+    return {};
+  }
   const NamedObject named{.object = parsed->object, .ns = object.ns, .name = object.name};
   for (const auto& dialect : dialects_) {
     if (const std::string gang = dialect->defines(named); !gang.empty()) {
@@ -111,6 +117,21 @@ Result<> LiveScheduler::changed(LiveObject object, Time now) {
   config_changed_ = true;
   reported_structure_.reset();
   return {};
+}
+
+bool LiveScheduler::volume_changed(const LiveObject& object, json::Value value) {
+  if (!object.group.empty()) {
+    return false;
+  }
+  if (object.kind == "PersistentVolumeClaim") {
+    volumes_.put_claim(key_of(object.ns, object.name), value);
+    return true;
+  }
+  if (object.kind == "PersistentVolume") {
+    volumes_.put_volume(object.name, value);
+    return true;
+  }
+  return false;
 }
 
 Result<> LiveScheduler::node_changed(const LiveObject& object) {
@@ -172,6 +193,10 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
   pod.deleting = text_at(named.object.metadata(), "deletionTimestamp").present();
   if (pod.node.empty()) {
     read_told(value, pod);
+    PodNeeds needs = read_needs(object.ns, object.name, spec);
+    if (!needs.claims.empty() || !needs.unsupported.empty()) {
+      pod.needs = std::make_unique<PodNeeds>(std::move(needs));
+    }
   }
   for (const auto& dialect : dialects_) {
     if (pod.gang.empty()) {
@@ -234,6 +259,14 @@ void LiveScheduler::removed(std::string_view kind, std::string_view ns, std::str
     cluster_.remove_node(name);
     // Those that were refused for the nodes' sake are told so.
     room_grew_ = true;
+    return;
+  }
+  if (kind == "PersistentVolumeClaim") {
+    volumes_.remove_claim(key_of(ns, name));
+    return;
+  }
+  if (kind == "PersistentVolume") {
+    volumes_.remove_volume(std::string(name));
     return;
   }
   if (const auto config = config_.find(config_key(kind, ns, name)); config != config_.end()) {
