@@ -42,6 +42,21 @@ std::int64_t seconds_of(webhook::WallTime time) {
   return time.time_since_epoch().count();
 }
 
+// Whether a Deployment looks like the scheduler of that name: koord-scheduler, kai-scheduler-default, or anything that
+// is told so.
+bool claims(const DeploymentFact& deployment, const std::string& name) {
+  const auto& words = deployment.arguments;
+  const auto is_told = [&](std::size_t i) {
+    return words[i] == "--scheduler-name=" + name ||
+           (words[i] == "--scheduler-name" && i + 1 < words.size() && words[i + 1] == name);
+  };
+  bool told = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    told = told || is_told(i);
+  }
+  return told || deployment.name == name || deployment.name.starts_with(name + "-");
+}
+
 std::string_view plural(std::size_t count) {
   return count == 1 ? "" : "s";
 }
@@ -139,21 +154,22 @@ Findings check_nodes(std::span<const NodeFact> nodes) {
   return findings;
 }
 
-Findings check_schedulers(const std::vector<std::string>& names, std::span<const DeploymentFact> deployments) {
+Findings check_schedulers(const Installation& installation, const std::vector<std::string>& names,
+                          std::span<const DeploymentFact> deployments) {
   Findings findings;
   for (const DeploymentFact& deployment : deployments) {
-    const bool rival =
-        std::find(names.begin(), names.end(), deployment.name) != names.end() && deployment.name != "gantree";
-    if (rival && deployment.available > 0) {
-      findings.push_back(
-          {.health = Health::kError,
-           .check = "schedulers",
-           .sentence =
-               fmt::format("Deployment \"{}/{}\" runs and places pods of the same schedulerName: two schedulers "
-                           "would give the same room away",
-                           deployment.ns, deployment.name),
-           .advice = fmt::format("scale it to 0, or take \"{}\" out of --scheduler-names", deployment.name)});
+    const bool own = deployment.ns == installation.ns && deployment.name == installation.name;
+    const auto claimed =
+        std::find_if(names.begin(), names.end(), [&](const std::string& name) { return claims(deployment, name); });
+    if (own || deployment.available == 0 || claimed == names.end()) {
+      continue;
     }
+    findings.push_back({.health = Health::kError,
+                        .check = "schedulers",
+                        .sentence = fmt::format("Deployment \"{}/{}\" runs and serves schedulerName {} too: two "
+                                                "schedulers would give the same room away",
+                                                deployment.ns, deployment.name, *claimed),
+                        .advice = fmt::format("scale it to 0, or take {} out of --scheduler-names", *claimed)});
   }
   if (findings.empty()) {
     findings.push_back({.check = "schedulers",

@@ -31,8 +31,8 @@ namespace gantree {
 [[nodiscard]] Findings check_topology(const std::optional<koordinator::NetworkTopology>& network,
                                       const std::optional<std::string>& invalid, std::span<const NodeFact> nodes);
 
-// Other schedulers that serve the same names, and Gantree itself.
-[[nodiscard]] Findings check_schedulers(const std::vector<std::string>& names,
+// Others that serve the same names, by what they are called or by their arguments; and Gantree itself.
+[[nodiscard]] Findings check_schedulers(const Installation& installation, const std::vector<std::string>& names,
                                         std::span<const DeploymentFact> deployments);
 [[nodiscard]] Finding check_installed(const Installation& installation, std::span<const DeploymentFact> deployments);
 

@@ -212,7 +212,7 @@ class Examination {
     std::vector<DeploymentFact> deployments;
     if (list("schedulers", resource("apps", "v1", "deployments", "Deployment", true), "", {},
              [&](const std::string& page) { return read_deployments(page, deployments); })) {
-      add(check_schedulers(options_.schedulers, deployments));
+      add(check_schedulers(options_.installation, options_.schedulers, deployments));
       add(check_installed(options_.installation, deployments));
     }
   }

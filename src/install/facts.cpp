@@ -97,10 +97,21 @@ Result<> read_deployments(std::string_view json, std::vector<DeploymentFact>& de
   return with_object(json, [&](json::Reader& read, json::Value root) {
     for_each(read, root, "items", [&](json::Value item) {
       const json::Value metadata = read.object(item, "metadata");
-      deployments.push_back({.ns = text(read, metadata, "namespace"),
-                             .name = text(read, metadata, "name"),
-                             .wanted = number(read, read.object(item, "spec"), "replicas", 1),
-                             .available = number(read, read.object(item, "status"), "availableReplicas", 0)});
+      const json::Value spec = read.object(item, "spec");
+      DeploymentFact& fact = deployments.emplace_back();
+      fact.ns = text(read, metadata, "namespace");
+      fact.name = text(read, metadata, "name");
+      fact.wanted = number(read, spec, "replicas", 1);
+      fact.available = number(read, read.object(item, "status"), "availableReplicas", 0);
+      const json::Value pod = read.object(read.object(spec, "template"), "spec");
+      for_each(read, pod, "containers", [&](json::Value container) {
+        for (const std::string_view key : {"command", "args"}) {
+          const json::Value words = read.array(container, key);
+          for (const json::NodeData& word : words ? words.items() : std::span<const json::NodeData>()) {
+            fact.arguments.emplace_back(read.as_text(json::Value(&word), key));
+          }
+        }
+      });
     });
   });
 }

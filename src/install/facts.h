@@ -34,6 +34,7 @@ struct DeploymentFact {
   std::string name;
   std::int64_t wanted = 0;
   std::int64_t available = 0;
+  std::vector<std::string> arguments = {};  // of all its containers
 };
 
 struct LeaseFact {

@@ -35,6 +35,13 @@ class DryRun(CliTest):
         self.assertEqual(container["image"], "registry.example.com/g:2")
         self.assertIn("--scheduler-names=a,b", container["args"])
 
+    def test_run_understands_the_arguments_of_the_container(self):
+        deployment = next(o for o in self.objects() if o["kind"] == "Deployment")
+        arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+        done = gantree(*arguments, "--kubeconfig", self.folder / "none")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("none: No such file", done.stderr)
+
     def test_the_container_is_locked_down(self):
         deployment = next(o for o in self.objects() if o["kind"] == "Deployment")
         pod = deployment["spec"]["template"]["spec"]

@@ -104,12 +104,27 @@ TEST(Doctor, TellsATopologyThatIsMissingOrWrong) {
 }
 
 TEST(Doctor, WarnsOfRivals) {
-  std::vector<DeploymentFact> deployments{{"koordinator-system", "koord-scheduler", 1, 1}, {"x", "gantree", 2, 2}};
-  const Findings findings = check_schedulers(kNames, deployments);
+  const Installation here;
+  std::vector<DeploymentFact> deployments{{"gantree-system", "gantree", 2, 2},
+                                          {"koordinator-system", "koord-scheduler", 1, 1}};
+  const Findings findings = check_schedulers(here, kNames, deployments);
   ASSERT_EQ(findings.size(), 1U);
   says(findings.front(), Health::kError, "koordinator-system/koord-scheduler");
-  deployments.front().available = 0;
-  says(check_schedulers(kNames, deployments).front(), Health::kOk, "no other scheduler");
+  deployments.back().available = 0;
+  says(check_schedulers(here, kNames, deployments).front(), Health::kOk, "no other scheduler");
+}
+
+TEST(Doctor, KnowsRivalsByTheirArgumentsToo) {
+  const Installation here;
+  for (const DeploymentFact& rival :
+       {DeploymentFact{"x", "scheduler", 1, 1, {"--scheduler-name=koord-scheduler"}},
+        DeploymentFact{"x", "scheduler", 1, 1, {"run", "--scheduler-name", "koord-scheduler"}},
+        DeploymentFact{"x", "koord-scheduler-default", 1, 1}, DeploymentFact{"elsewhere", "gantree", 1, 1}}) {
+    says(check_schedulers(here, kNames, std::vector{rival}).front(), Health::kError, rival.ns);
+  }
+  says(check_schedulers(here, kNames, std::vector<DeploymentFact>{{"x", "scheduler", 1, 1, {"--scheduler-name=other"}}})
+           .front(),
+       Health::kOk, "no other");
 }
 
 TEST(Doctor, LooksWhetherGantreeIsThere) {

@@ -49,10 +49,11 @@ TEST(Facts, ReadsTheRest) {
   EXPECT_EQ(read_webhooks(R"({"webhooks":[{"name":"w","clientConfig":{"caBundle":"YWI="}}]})")->front().bundle, "ab");
   std::vector<DeploymentFact> deployments;
   ASSERT_TRUE(read_deployments(
-      R"({"items":[{"metadata":{"namespace":"n","name":"d"},"spec":{"replicas":3},"status":{"availableReplicas":1}}]})",
+      R"({"items":[{"metadata":{"namespace":"n","name":"d"},"spec":{"replicas":3,"template":{"spec":{"containers":[{"command":["a"],"args":["b"]}]}}},"status":{"availableReplicas":1}}]})",
       deployments));
   EXPECT_EQ(deployments.front().wanted, 3);
   EXPECT_EQ(deployments.front().available, 1);
+  EXPECT_EQ(deployments.front().arguments, (std::vector<std::string>{"a", "b"}));
   std::size_t ready = 0;
   ASSERT_TRUE(read_ready_endpoints(
       R"({"items":[{"endpoints":[{"conditions":{"ready":true}},{},{"conditions":{"ready":false}}]}]})", ready));
