@@ -37,19 +37,15 @@ void add_connection_options(CLI::App& command, kube::ConfigRequest& config) {
 
 void add_duration(CLI::App& command, const std::string& name, std::chrono::milliseconds& value,
                   const std::string& description) {
-  command
-      .add_option_function<std::string>(
-          name,
-          [&value, name](const std::string& text) {
-            const auto parsed = read_duration(text);
-            if (!parsed) {
-              throw CLI::ValidationError(name, fmt::format("\"{}\" is no length of time such as 10s or 500ms", text));
-            }
-            value = *parsed;
-          },
-          description)
-      ->type_name("TIME")
-      ->default_str(in_words(value));
+  const CLI::callback_t take = [&value, name](const CLI::results_t& texts) {
+    const auto parsed = read_duration(texts.front());
+    if (!parsed) {
+      throw CLI::ValidationError(name, fmt::format("\"{}\" is no length of time such as 10s or 500ms", texts.front()));
+    }
+    value = *parsed;
+    return true;
+  };
+  command.add_option(name, take, description)->type_name("TIME")->type_size(1)->default_str(in_words(value));
 }
 
 }  // namespace gantree

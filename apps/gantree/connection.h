@@ -6,7 +6,7 @@
 
 #include "kube/config.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
 }
 
