@@ -10,6 +10,8 @@
 #include "install/embedded.h"
 #include "install/permissions.h"
 #include "json/read.h"
+#include "live/scheduler.h"
+#include "service/dispatcher.h"
 
 namespace gantree {
 namespace {
@@ -117,6 +119,22 @@ TEST(Roles, AllowWhatRunDoesAndNothingElse) {
     needed.insert(line(permission));
   }
   EXPECT_EQ(allowed, needed);
+}
+
+TEST(Roles, AllowToWatchWhateverTheSchedulerWatches) {
+  std::set<std::string> needed;
+  for (const Permission& permission : run_permissions({})) {
+    needed.insert(line(permission));
+  }
+  for (const ApiKind& kind : LiveScheduler({}).kinds()) {
+    for (const char* verb : {"list", "watch"}) {
+      Permission permission;
+      permission.group = kind.group;
+      permission.resource = resource_of(kind.group, kind.versions.front(), kind.kind, kind.namespaced).plural;
+      permission.verb = verb;
+      EXPECT_TRUE(needed.contains(line(permission))) << permission.title();
+    }
+  }
 }
 
 TEST(Permission, SaysWhatItIs) {
