@@ -74,7 +74,6 @@ void Reflector::Run::list() {
   if (lists_++ > 0) {
     ++counters_.relists;
   }
-  listed_at_ = transport_.now();
   continue_token_.clear();
   known_.begin_list();
   request_page();
@@ -136,6 +135,7 @@ void Reflector::Run::list_complete(std::string resource_version) {
   known_.sweep([this](const ObjectRef& object) { sink_.removed(object, {}); });
   size_ = known_.size();
   synced_ = true;
+  listed_at_ = transport_.now();
   sink_.synced();
   watch();
 }

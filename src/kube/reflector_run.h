@@ -62,9 +62,9 @@ class Reflector::Run : public std::enable_shared_from_this<Reflector::Run> {
   bool progress_ = false;  // this watch told something
   bool fresh_connection_ = false;
   http::Clock::time_point watch_started_;
-  http::Clock::time_point listed_at_;
-  http::TaskId task_ = 0;  // the one thing under way: a page, a watch or a timer
-  int failures_ = 0;       // in a row
+  http::Clock::time_point listed_at_;  // when the last list was complete
+  http::TaskId task_ = 0;              // the one thing under way: a page, a watch or a timer
+  int failures_ = 0;                   // in a row
   int lists_ = 0;
   bool stopped_ = false;
   std::atomic<bool> synced_{false};
