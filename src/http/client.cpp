@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "http/poller.h"
 #include "http/transfer.h"
 
 namespace gantree::http {
@@ -20,7 +21,7 @@ namespace {
 
 constexpr long kStreamsPerConnection = 100;  // what kube-apiserver allows
 constexpr long kConnectionsKept = 256;
-constexpr int kLongestSleepMs = 60'000;
+constexpr Milliseconds kLongestSleep{60'000};
 constexpr std::size_t kHandlesKept = 256;
 
 void init_curl_once() {
@@ -40,6 +41,10 @@ class Client::Loop {
     curl_multi_setopt(multi_, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_MULTIPLEX));
     curl_multi_setopt(multi_, CURLMOPT_MAX_CONCURRENT_STREAMS, kStreamsPerConnection);
     curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, kConnectionsKept);
+    curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, &Loop::on_socket);
+    curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, static_cast<void*>(this));
+    curl_multi_setopt(multi_, CURLMOPT_TIMERFUNCTION, &Loop::on_timer);
+    curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, static_cast<void*>(this));
     thread_ = std::thread([this] { work(); });
   }
 
@@ -69,7 +74,7 @@ class Client::Loop {
       steps_.push_back(std::move(step));
     }
     if (!on_thread()) {
-      curl_multi_wakeup(multi_);
+      poller_.wake();
     }
   }
 
@@ -90,16 +95,20 @@ class Client::Loop {
   // Takes the transfer out of the multi; the handle goes back to the spare ones.
   std::unique_ptr<Transfer> detach(TaskId id);
   void keep_handle(CurlHandle* handle);
-  [[nodiscard]] int sleep_ms() const;
+  [[nodiscard]] Milliseconds sleep() const;
+  static int on_socket(CurlHandle* handle, curl_socket_t socket, int what, void* self, void* socket_data);
+  static int on_timer(CURLM* multi, long timeout_ms, void* self);
 
   const Endpoint endpoint_;
+  Poller poller_;
   CURLM* multi_ = nullptr;
   std::atomic<TaskId> next_id_{1};
   std::atomic<std::thread::id> thread_id_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::function<void()>> steps_;  // under mutex_
   // What follows belongs to the thread.
   bool stopping_ = false;
+  Clock::time_point curl_wakes_ = Clock::time_point::max();  // when libcurl wants to be called without an event
   std::unordered_map<TaskId, std::unique_ptr<Transfer>> transfers_;
   std::vector<CurlHandle*> spare_handles_;
   std::map<std::pair<Clock::time_point, TaskId>, std::function<void()>> timers_;
@@ -113,25 +122,51 @@ void Client::Loop::work() {
     run_steps();
     run_timers();
     int running = 0;
-    curl_multi_perform(multi_, &running);
+    if (Clock::now() >= curl_wakes_) {
+      curl_wakes_ = Clock::time_point::max();
+      curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+    }
     collect_ended();
-    bool idle = false;
-    {
-      const std::lock_guard lock(mutex_);
-      idle = steps_.empty();
+    for (const Poller::Ready& ready : poller_.wait(sleep())) {
+      const int what = (ready.readable ? CURL_CSELECT_IN : 0) | (ready.writable ? CURL_CSELECT_OUT : 0) |
+                       (ready.broken ? CURL_CSELECT_ERR : 0);
+      curl_multi_socket_action(multi_, ready.socket, what, &running);
     }
-    if (idle && !stopping_) {
-      curl_multi_poll(multi_, nullptr, 0, sleep_ms(), nullptr);
-    }
+    collect_ended();
   }
 }
 
-int Client::Loop::sleep_ms() const {
-  if (timers_.empty()) {
-    return kLongestSleepMs;
+Milliseconds Client::Loop::sleep() const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!steps_.empty() || stopping_) {
+      return Milliseconds(0);
+    }
   }
-  const auto left = std::chrono::ceil<Milliseconds>(timers_.begin()->first.first - Clock::now()).count();
-  return static_cast<int>(std::clamp<Milliseconds::rep>(left, 0, kLongestSleepMs));
+  const Clock::time_point next =
+      std::min(curl_wakes_, timers_.empty() ? Clock::time_point::max() : timers_.begin()->first.first);
+  const Clock::time_point now = Clock::now();
+  if (next > now + kLongestSleep) {
+    return kLongestSleep;
+  }
+  return std::max(std::chrono::ceil<Milliseconds>(next - now), Milliseconds(0));
+}
+
+int Client::Loop::on_socket(CurlHandle*, curl_socket_t socket, int what, void* self, void*) {
+  Poller& poller = static_cast<Loop*>(self)->poller_;
+  if (what == CURL_POLL_REMOVE) {
+    poller.forget(socket);
+  } else {
+    poller.watch(socket, what == CURL_POLL_IN || what == CURL_POLL_INOUT,
+                 what == CURL_POLL_OUT || what == CURL_POLL_INOUT);
+  }
+  return 0;
+}
+
+int Client::Loop::on_timer(CURLM*, long timeout_ms, void* self) {
+  static_cast<Loop*>(self)->curl_wakes_ =
+      timeout_ms < 0 ? Clock::time_point::max() : Clock::now() + Milliseconds(timeout_ms);
+  return 0;
 }
 
 void Client::Loop::run_steps() {
