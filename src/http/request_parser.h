@@ -15,7 +15,7 @@ namespace gantree::http {
 
 struct RequestLimits {
   std::size_t header_bytes = std::size_t{32} << 10;
-  std::size_t body_bytes = std::size_t{8} << 20;
+  std::size_t body_bytes = std::size_t{1} << 20;
 };
 
 enum class Progress : std::uint8_t {

@@ -58,7 +58,8 @@ struct ServerOptions {
   std::string listen = "127.0.0.1:0";
   std::optional<ServerTls> tls = {};
   RequestLimits limits = {};
-  std::size_t max_connections = 512;
+  // Times limits.body_bytes is what strangers can make the process hold. Where all are taken, idle ones make room.
+  std::size_t max_connections = 128;
   std::chrono::milliseconds header_timeout{10'000};  // the handshake has as long
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds idle_timeout{120'000};

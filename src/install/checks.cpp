@@ -57,6 +57,13 @@ bool claims(const DeploymentFact& deployment, const std::string& name) {
   return told || deployment.name == name || deployment.name.starts_with(name + "-");
 }
 
+const DeploymentFact* find_own(const Installation& installation, std::span<const DeploymentFact> deployments) {
+  const auto own = std::find_if(deployments.begin(), deployments.end(), [&](const DeploymentFact& deployment) {
+    return deployment.ns == installation.ns && deployment.name == installation.name;
+  });
+  return own == deployments.end() ? nullptr : &*own;
+}
+
 std::string_view plural(std::size_t count) {
   return count == 1 ? "" : "s";
 }
@@ -178,11 +185,24 @@ Findings check_schedulers(const Installation& installation, const std::vector<st
   return findings;
 }
 
+WebhookMode webhook_mode(const Installation& installation, std::span<const DeploymentFact> deployments) {
+  const DeploymentFact* const own = find_own(installation, deployments);
+  const auto has = [&](std::string_view flag) {
+    return std::any_of(own->arguments.begin(), own->arguments.end(),
+                       [&](const std::string& argument) { return argument.starts_with(flag); });
+  };
+  if (own == nullptr) {
+    return WebhookMode::kOwnCertificate;
+  }
+  if (!has("--webhook-listen")) {
+    return WebhookMode::kOff;
+  }
+  return has("--webhook-cert-dir") ? WebhookMode::kGivenCertificate : WebhookMode::kOwnCertificate;
+}
+
 Finding check_installed(const Installation& installation, std::span<const DeploymentFact> deployments) {
-  const auto own = std::find_if(deployments.begin(), deployments.end(), [&](const DeploymentFact& deployment) {
-    return deployment.ns == installation.ns && deployment.name == installation.name;
-  });
-  if (own == deployments.end()) {
+  const DeploymentFact* const own = find_own(installation, deployments);
+  if (own == nullptr) {
     return {.health = Health::kWarning,
             .check = "installed",
             .sentence = fmt::format("there is no Deployment \"{}/{}\"", installation.ns, installation.name),

@@ -34,6 +34,11 @@ namespace gantree {
 // Others that serve the same names, by what they are called or by their arguments; and Gantree itself.
 [[nodiscard]] Findings check_schedulers(const Installation& installation, const std::vector<std::string>& names,
                                         std::span<const DeploymentFact> deployments);
+
+// What the arguments of Gantree's own Deployment say of its webhook; as by default where there is none.
+enum class WebhookMode : std::uint8_t { kOff, kOwnCertificate, kGivenCertificate };
+[[nodiscard]] WebhookMode webhook_mode(const Installation& installation, std::span<const DeploymentFact> deployments);
+
 [[nodiscard]] Finding check_installed(const Installation& installation, std::span<const DeploymentFact> deployments);
 
 // Nothing where there is no such lease.

@@ -54,7 +54,10 @@ class Examination {
     if (!connection()) {
       return std::move(findings_);
     }
-    permissions();
+    const bool deployments = list("schedulers", resource("apps", "v1", "deployments", "Deployment", true), "", {},
+                                  [&](const std::string& page) { return read_deployments(page, deployments_); });
+    const WebhookMode mode = webhook_mode(options_.installation, deployments_);
+    permissions(mode);
     definitions();
     const bool listed =
         list("nodes", kube::nodes(), "", {}, [&](const std::string& page) { return read_nodes(page, nodes_); });
@@ -64,9 +67,16 @@ class Examination {
     if (has_topologies_ && listed) {
       topology();
     }
-    deployments();
+    if (deployments) {
+      add(check_schedulers(options_.installation, options_.schedulers, deployments_));
+      add(check_installed(options_.installation, deployments_));
+    }
     lease();
-    webhook();
+    if (mode == WebhookMode::kOff) {
+      add(Finding{.check = "webhook", .sentence = "the webhook is switched off"});
+    } else {
+      webhook();
+    }
     waiting();
     return std::move(findings_);
   }
@@ -124,12 +134,15 @@ class Examination {
   }
 
   // Asks on behalf of the service account where one may ask that, else for oneself.
-  void permissions() {
+  void permissions(WebhookMode mode) {
     const std::string account =
         fmt::format("system:serviceaccount:{}:{}", options_.installation.ns, options_.installation.name);
     bool self = options_.as_self;
     std::vector<std::pair<Permission, bool>> allowed;
     for (const Permission& permission : run_permissions(options_.installation)) {
+      if (permission.certificate && mode != WebhookMode::kOwnCertificate) {
+        continue;
+      }
       Reply reply = review(permission, self ? "" : account);
       if (!self && reply.http_status == 403) {
         self = true;
@@ -208,15 +221,6 @@ class Examination {
     add(check_topology(network ? std::optional(*network) : std::nullopt, admission.refusal, nodes_));
   }
 
-  void deployments() {
-    std::vector<DeploymentFact> deployments;
-    if (list("schedulers", resource("apps", "v1", "deployments", "Deployment", true), "", {},
-             [&](const std::string& page) { return read_deployments(page, deployments); })) {
-      add(check_schedulers(options_.installation, options_.schedulers, deployments));
-      add(check_installed(options_.installation, deployments));
-    }
-  }
-
   void lease() {
     const Reply reply = get(kube::leases(), options_.installation.ns, options_.installation.name);
     if (reply.result == kube::CallResult::kNotFound) {
@@ -273,6 +277,7 @@ class Examination {
   webhook::WallTime now_;
   Findings findings_;
   std::vector<NodeFact> nodes_;
+  std::vector<DeploymentFact> deployments_;
   bool has_topologies_ = false;
 };
 

@@ -15,6 +15,8 @@ constexpr std::string_view kSee = "it would not know of them";
 
 class List {
  public:
+  explicit List(std::string webhook) : webhook_(std::move(webhook)) {}
+
   void add(std::string_view group, std::string_view resource, std::initializer_list<std::string_view> verbs,
            std::string_view reason) {
     const std::size_t slash = resource.find('/');
@@ -26,6 +28,7 @@ class List {
            .verb = std::string(verb),
            .name = name_,
            .own = own_,
+           .certificate = !name_.empty() && name_ == webhook_,
            .reason = std::string(reason)});
     }
   }
@@ -36,6 +39,7 @@ class List {
   std::vector<Permission> take() { return std::move(permissions_); }
 
  private:
+  std::string webhook_;
   std::vector<Permission> permissions_;
   bool own_ = false;
   std::string name_;
@@ -52,7 +56,7 @@ std::string Permission::title() const {
 }
 
 std::vector<Permission> run_permissions(const Installation& installation) {
-  List list;
+  List list(installation.webhook());
   list.add("", "nodes", {"list", "watch"}, kSee);
   list.add("", "pods", {"list", "watch"}, kSee);
   list.add("", "persistentvolumeclaims", {"list", "watch"}, kSee);

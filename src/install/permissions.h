@@ -12,9 +12,10 @@ struct Permission {
   std::string resource;
   std::string subresource;
   std::string verb;
-  std::string name;    // "" for all of them
-  bool own = false;    // only in the namespace that Gantree runs in
-  std::string reason;  // what becomes impossible without it
+  std::string name;          // "" for all of them
+  bool own = false;          // only in the namespace that Gantree runs in
+  bool certificate = false;  // only where Gantree makes the certificate of its webhook
+  std::string reason;        // what becomes impossible without it
 
   // "list pods", "patch podgroups/status in scheduling.sigs.k8s.io", "update leases \"gantree\" in
   // coordination.k8s.io".

@@ -16,6 +16,8 @@ constexpr std::string_view kValidate = "/validate/";
 constexpr std::string_view kMutate = "/mutate/";
 // The API server takes objects of 3 MiB; an update brings the old one along.
 constexpr std::size_t kLargestBody = std::size_t{8} << 20;
+// Anybody in the cluster can connect: together they must not fill the memory that the scheduler lives in.
+constexpr std::size_t kMostConnections = 48;
 
 bool is_of(const Review& review, const ApiKind& kind) {
   return review.group == kind.group && review.kind == kind.kind &&
@@ -95,6 +97,7 @@ Result<std::unique_ptr<Server>> Server::start(std::string listen, http::ServerTl
   options.listen = std::move(listen);
   options.tls = std::move(tls);
   options.limits.body_bytes = kLargestBody;
+  options.max_connections = kMostConnections;
   options.refusal = [](const http::IncomingRequest& request, int status, std::string_view what) {
     return status == 413 ? json_response(refuse_review(request.body, status, what)) : http::plain(status, what);
   };

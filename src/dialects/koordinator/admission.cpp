@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/duration.h"
@@ -37,6 +38,14 @@ std::optional<std::string> wrong_waiting_time(const Object& object) {
     return std::nullopt;
   }
   return fmt::format("{} must be a duration above 0, as in 90s or 1h30m, not \"{}\"", kWaitingTime, time.text());
+}
+
+// Requires a topology that was read.
+bool lists_nodes(json::Value spec) {
+  const auto layers = spec["networkTopologySpec"].items();
+  return std::any_of(layers.begin(), layers.end(), [](const json::NodeData& layer) {
+    return same_layer(json::Value(&layer)["topologyLayer"].text(), kNodeLayer);
+  });
 }
 
 }  // namespace
@@ -75,6 +84,10 @@ Admission validate_topology(const NamedObject& named) {
     return {.refusal = without_place(named.object, model.error().message), .warnings = {}};
   }
   Admission admission;
+  if (!lists_nodes(network->spec)) {
+    admission.warnings.push_back(fmt::format(
+        "{} does not list {}, without which Koordinator's own scheduler does not take it", kTopologyKind, kNodeLayer));
+  }
   if (named.name != kTopologyName) {
     admission.warnings.push_back(
         fmt::format("{} \"{}\" is not used: only the one named \"{}\" is", kTopologyKind, named.name, kTopologyName));

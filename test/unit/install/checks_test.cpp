@@ -127,6 +127,20 @@ TEST(Doctor, KnowsRivalsByTheirArgumentsToo) {
        Health::kOk, "no other");
 }
 
+TEST(Doctor, KnowsTheWebhookByTheArgumentsOfGantree) {
+  const Installation here;
+  const auto mode = [&](std::vector<std::string> arguments) {
+    return webhook_mode(here, std::vector<DeploymentFact>{{here.ns, here.name, 1, 1, std::move(arguments)}});
+  };
+  EXPECT_EQ(webhook_mode(here, {}), WebhookMode::kOwnCertificate);
+  EXPECT_EQ(mode({"run"}), WebhookMode::kOff);
+  EXPECT_EQ(mode({"run", "--webhook-listen=:9443"}), WebhookMode::kOwnCertificate);
+  EXPECT_EQ(mode({"run", "--webhook-listen=:9443", "--webhook-cert-dir=/c"}), WebhookMode::kGivenCertificate);
+  for (const Permission& permission : run_permissions(here)) {
+    EXPECT_EQ(permission.certificate, permission.name == here.webhook()) << permission.title();
+  }
+}
+
 TEST(Doctor, LooksWhetherGantreeIsThere) {
   const Installation here;
   says(check_installed(here, {}), Health::kWarning, "there is no Deployment");

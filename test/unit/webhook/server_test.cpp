@@ -38,8 +38,9 @@ Told ask_pod_group(const std::string& object) {
 
 Told ask_topology(const std::string& layers) {
   const std::string object = topology(layers);
-  return ask("/validate/clusternetworktopologies",
-             {.group = "scheduling.koordinator.sh", .kind = "ClusterNetworkTopology", .object = object});
+  return ask(
+      "/validate/clusternetworktopologies",
+      {.group = "scheduling.koordinator.sh", .kind = "ClusterNetworkTopology", .object = object, .name = "default"});
 }
 
 TEST(WebhookServer, LetsGoodPodGroupsPass) {
@@ -79,10 +80,17 @@ TEST(WebhookServer, WarnsOfWhatHasNoEffect) {
 }
 
 TEST(WebhookServer, LetsAGoodTopologyPass) {
-  EXPECT_TRUE(ask_topology(R"([{"topologyLayer":"BlockLayer","labelKey":["example.com/block"]},
+  const Told answer = ask_topology(R"([{"topologyLayer":"BlockLayer","labelKey":["example.com/block"]},
     {"topologyLayer":"RackLayer","parentTopologyLayer":"BlockLayer","labelKey":["example.com/rack"]},
-    {"topologyLayer":"NodeTopologyLayer","parentTopologyLayer":"RackLayer"}])")
-                  .allowed);
+    {"topologyLayer":"NodeTopologyLayer","parentTopologyLayer":"RackLayer"}])");
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_TRUE(answer.warnings.empty());
+}
+
+TEST(WebhookServer, WarnsWhereTheNodesAreNotListed) {
+  const Told answer = ask_topology(R"([{"topologyLayer":"RackLayer","labelKey":["rack"]}])");
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_EQ(answer.warnings.size(), 1U);
 }
 
 TEST(WebhookServer, RefusesTopologiesThatMakeNoSense) {
