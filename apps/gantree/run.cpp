@@ -81,6 +81,11 @@ void add_run(CLI::App& app, std::function<int()>& run) {
       ->allow_extra_args(false)
       ->type_name("NAME,NAME,...")
       ->capture_default_str();
+  command
+      ->add_option("--preemption", flags->run.scheduler.preemption,
+                   "Evict whole gangs of lower priority where that lets a gang start")
+      ->type_name("BOOL")
+      ->capture_default_str();
   add_election_options(*command, flags->run);
   add_webhook_options(*command, flags->run);
   command

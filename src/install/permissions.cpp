@@ -61,6 +61,7 @@ std::vector<Permission> run_permissions(const Installation& installation) {
   list.add("", "pods", {"list", "watch"}, kSee);
   list.add("", "persistentvolumeclaims", {"list", "watch"}, kSee);
   list.add("", "persistentvolumes", {"list", "watch"}, kSee);
+  list.add("policy", "poddisruptionbudgets", {"list", "watch"}, kSee);
   list.add("scheduling.k8s.io", "priorityclasses", {"list", "watch"}, kSee);
   for (const Validator& validator : all_validators()) {
     list.add(validator.kind.group, validator.plural, {"list", "watch"}, kSee);
@@ -68,6 +69,7 @@ std::vector<Permission> run_permissions(const Installation& installation) {
              "their status would not be kept");
   }
   list.add("", "pods/binding", {"create"}, "no pod would start");
+  list.add("", "pods/eviction", {"create"}, "nobody could be evicted for a gang of higher priority");
   list.add("", "pods/status", {"patch"}, "pods that wait would not say why");
   list.add("events.k8s.io", "events", {"create"}, "there would be no events");
   list.within(false, installation.webhook());

@@ -29,6 +29,9 @@ void GangTable::count(const LivePod& pod, int sign, Time now) {
       // What is only assumed is not bound as yet.
       (pod.node.empty() || pod.assumed ? counts.pending : counts.bound) += sign;
       gang.placed += pod.node.empty() ? 0 : sign;
+      if (!pod.node.empty() && (bound_[pod.priority] += sign) == 0) {
+        bound_.erase(pod.priority);
+      }
       counts.running += pod.phase == PodPhase::kRunning ? sign : 0;
       break;
   }
@@ -42,6 +45,10 @@ void GangTable::count(const LivePod& pod, int sign, Time now) {
     waiting_.insert(pod.gang);
     gang.waiting_since = now;
   }
+}
+
+std::optional<std::int64_t> GangTable::lowest_bound() const {
+  return bound_.empty() ? std::nullopt : std::optional(bound_.begin()->first);
 }
 
 void GangTable::put_pod(const std::string& key, LivePod pod, Time now) {

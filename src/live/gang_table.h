@@ -30,6 +30,7 @@ struct LivePod {
   std::string text;  // as LiveObject; where assumed, with the node in it; "" where it has ended
   std::string node;  // bound or assumed
   PodPhase phase = PodPhase::kPending;
+  std::int64_t priority = 0;
   bool assumed = false;
   bool gated = false;
   bool deleting = false;
@@ -62,6 +63,11 @@ class GangTable {
  public:
   // Pods of no gang are gangs of their own, under this id.
   [[nodiscard]] static std::string alone(std::string_view key) { return "/" + std::string(key); }
+  // The gang for which a decision was made.
+  [[nodiscard]] static std::string id_of(const GangKey& key) {
+    const std::string name = key.ns + "/" + key.name;
+    return key.kind == "Pod" ? alone(name) : name;
+  }
   [[nodiscard]] static bool is_alone(std::string_view id) { return id.starts_with('/'); }
 
   [[nodiscard]] LivePod* find_pod(std::string_view key);
@@ -89,6 +95,8 @@ class GangTable {
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
   [[nodiscard]] const std::map<std::string, LiveGang, std::less<>>& gangs() const { return gangs_; }
   [[nodiscard]] std::size_t pods() const { return pods_.size(); }
+  // The lowest priority of a pod that has a node; nothing where none has.
+  [[nodiscard]] std::optional<std::int64_t> lowest_bound() const;
 
  private:
   void count(const LivePod& pod, int sign, Time now);
@@ -99,6 +107,7 @@ class GangTable {
   std::map<std::string, LiveGang, std::less<>> gangs_;
   std::map<std::string, std::set<std::string>, std::less<>> named_by_;  // gang to those that name it a partner
   std::set<std::string> waiting_;
+  std::map<std::int64_t, int> bound_;  // pods that have a node, by priority
 };
 
 }  // namespace gantree

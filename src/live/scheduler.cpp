@@ -25,17 +25,12 @@ constexpr milliseconds kFirstBackoff = seconds(1);
 constexpr milliseconds kLongestBackoff = seconds(60);
 // A binding is tried so often before its room is given up: other pods of the gang may be bound already.
 constexpr int kBindAttempts = 5;
+constexpr milliseconds kTryAllEvery = seconds(30);
 // The watch of a server in good health is late by milliseconds; after this the write is taken as not done.
 constexpr milliseconds kEventPatience = seconds(30);
 
 milliseconds backoff(int failures) {
   return std::min(kLongestBackoff, kFirstBackoff * (1 << std::min(failures - 1, 6)));
-}
-
-// The gang of the table for which a decision was made.
-std::string gang_of(const GangKey& key) {
-  const std::string name = fmt::format("{}/{}", key.ns, key.name);
-  return key.kind == "Pod" ? GangTable::alone(name) : name;
 }
 
 std::string placed_message(const Decision& decision) {
@@ -62,10 +57,6 @@ bool insists(const Submission& submission) {
   return !submission.alternatives.empty() && insists(submission.alternatives.front().gang.root);
 }
 
-void wake_by(Step& step, Time time) {
-  step.wake = std::min(step.wake.value_or(time), time);
-}
-
 }  // namespace
 
 LiveScheduler::LiveScheduler(SchedulerOptions options)
@@ -76,7 +67,7 @@ LiveScheduler::~LiveScheduler() = default;
 Step LiveScheduler::step(Time now) {
   Step step;
   expire(now, step);
-  bind_again(now, step);
+  order_again(now, step);
   read_config(step);
   std::vector<Bundle> bundles = choose(now, step);
   std::erase_if(bundles, [&](const Bundle& bundle) {
@@ -90,6 +81,8 @@ Step LiveScheduler::step(Time now) {
     step.figures.decided = true;
     decide(bundles, now, step);
   }
+  keep_reservations(now, step);
+  preempt(now, step);
   report(now, step);
   report_cluster(now, step);
   return step;
@@ -140,11 +133,21 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::choose(Time now, Step& step) {
     }
     if (not_before > now) {
       later.insert(id);
-      wake_by(step, not_before);
+      step.wake_by(not_before);
     } else if (waits) {
       bundles.push_back(std::move(bundle));
     }
   };
+  // Something may have been overlooked: who waits is looked at now and then, whatever happens.
+  if (now - all_tried_at_ >= kTryAllEvery) {
+    room_grew_ = true;
+  }
+  if (room_grew_) {
+    all_tried_at_ = now;
+  }
+  if (!table_.waiting().empty()) {
+    step.wake_by(all_tried_at_ + kTryAllEvery);
+  }
   for (const std::string& id : dirty_) {
     take(id);
   }
@@ -248,7 +251,7 @@ void LiveScheduler::decide(const std::vector<Bundle>& bundles, Time now, Step& s
   std::array<std::vector<Submission>, 3> queues;
   for (Submission& submission : reading->queue) {
     submission.may_evict = false;
-    const auto bundle = bundle_of.find(gang_of(submission.key));
+    const auto bundle = bundle_of.find(GangTable::id_of(submission.key));
     const bool runs = bundle != bundle_of.end() &&
                       std::any_of(bundle->second->begin(), bundle->second->end(), [&](const std::string& id) {
                         const LiveGang* gang = table_.find(id);
@@ -259,7 +262,7 @@ void LiveScheduler::decide(const std::vector<Bundle>& bundles, Time now, Step& s
   for (std::vector<Submission>& queue : queues) {
     const Plan plan = run_cycle(cluster_, quota, std::move(queue));
     for (const Decision& decision : plan.decisions) {
-      const auto bundle = bundle_of.find(gang_of(decision.key));
+      const auto bundle = bundle_of.find(GangTable::id_of(decision.key));
       GANTREE_CHECK(bundle != bundle_of.end());
       settle(decision, *bundle->second, now, step);
     }
@@ -273,19 +276,15 @@ void LiveScheduler::settle(const Decision& decision, const Bundle& bundle, Time 
     bind(decision, bundle, now, step);
     return;
   }
+  if (decision.reason == Reason::kTopologyBusy && outranks_somebody(bundle)) {
+    crowded_out_.insert(bundle.front());
+  }
   tell(bundle, {.state = decision.state, .reason = decision.reason, .message = without_places(decision.message)}, now,
        step);
 }
 
-void LiveScheduler::bind(const Decision& decision, const Bundle& bundle, Time now, Step& step) {
-  ++step.figures.gangs_placed;
-  Time since = now;
-  for (const std::string& id : bundle) {
-    if (const LiveGang* gang = table_.find(id); gang != nullptr && gang->waiting > 0) {
-      since = std::min(since, gang->waiting_since);
-    }
-  }
-  step.figures.waits.push_back(now - since);
+std::vector<std::string> LiveScheduler::assume(const Decision& decision, Time now) {
+  std::vector<std::string> keys;
   for (const PodSetDecision& set : decision.pod_sets) {
     GANTREE_CHECK(set.pods.size() >= static_cast<std::size_t>(set.count));
     std::size_t next = 0;
@@ -293,20 +292,36 @@ void LiveScheduler::bind(const Decision& decision, const Bundle& bundle, Time no
       const std::string& node = cluster_.inventory().node(share.node).name;
       for (int i = 0; i < share.count; ++i) {
         const std::string& name = set.pods[next++];
-        const std::string key = name.find('/') == std::string::npos ? decision.key.ns + "/" + name : name;
+        std::string key = name.find('/') == std::string::npos ? decision.key.ns + "/" + name : name;
         cluster_.name_assumed({.key = key, .node = node, .requests = set.requests});
-        LivePod* pod = table_.find_pod(key);
+        const LivePod* pod = table_.find_pod(key);
         GANTREE_CHECK(pod != nullptr && pod->waits());
         table_.change_pod(key, now, [&](LivePod& changed) {
           changed.assumed = true;
           changed.node = node;
           changed.text = with_node(changed.text, node);
         });
-        order_bind(step, key, 1);
-        ++step.figures.pods_placed;
+        keys.push_back(std::move(key));
       }
     }
   }
+  return keys;
+}
+
+void LiveScheduler::bind(const Decision& decision, const Bundle& bundle, Time now, Step& step) {
+  Time since = now;
+  for (const std::string& id : bundle) {
+    if (const LiveGang* gang = table_.find(id); gang != nullptr && gang->waiting > 0) {
+      since = std::min(since, gang->waiting_since);
+    }
+  }
+  const std::vector<std::string> keys = assume(decision, now);
+  for (const std::string& key : keys) {
+    order_pod(step, WriteVerb::kBind, key, 1);
+  }
+  ++step.figures.gangs_placed;
+  step.figures.pods_placed += static_cast<int>(keys.size());
+  step.figures.waits.push_back(now - since);
   tell(bundle, {.state = GangState::kPlaced, .reason = {}, .message = placed_message(decision)}, now, step);
 }
 
@@ -321,6 +336,13 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
   if (open.pod.empty()) {
     if (answer != Answer::kDone && !open.gang.empty()) {
       unreported_.insert(open.gang);
+    }
+    return;
+  }
+  if (open.verb == WriteVerb::kEvict) {
+    // A budget may forbid it for now. What never works is given up with the reservation.
+    if (answer != Answer::kDone && answer != Answer::kWithdrawn) {
+      again_.emplace(now + backoff(open.attempts), open);
     }
     return;
   }
@@ -355,24 +377,26 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
   }
 }
 
-void LiveScheduler::order_bind(Step& step, const std::string& key, int attempts) {
+void LiveScheduler::order_pod(Step& step, WriteVerb verb, const std::string& key, int attempts) {
   const LivePod& pod = *table_.find_pod(key);
   order(step, Urgency::kBinding,
-        {.verb = WriteVerb::kBind, .object = pod_ref(key, pod.uid), .node = pod.node, .body = {}},
-        {.pod = key, .uid = pod.uid, .gang = pod.gang, .attempts = attempts});
+        {.verb = verb, .object = pod_ref(key, pod.uid), .node = verb == WriteVerb::kBind ? pod.node : "", .body = {}},
+        {.verb = verb, .pod = key, .uid = pod.uid, .gang = pod.gang, .attempts = attempts});
 }
 
-void LiveScheduler::bind_again(Time now, Step& step) {
+void LiveScheduler::order_again(Time now, Step& step) {
   while (!again_.empty() && again_.begin()->first <= now) {
     const OpenOrder open = std::move(again_.begin()->second);
     again_.erase(again_.begin());
     const LivePod* pod = table_.find_pod(open.pod);
-    if (pod != nullptr && pod->uid == open.uid && pod->assumed) {
-      order_bind(step, open.pod, open.attempts + 1);
+    const bool wanted = pod != nullptr && pod->uid == open.uid &&
+                        (open.verb == WriteVerb::kBind ? pod->assumed : !pod->deleting && !pod->ended());
+    if (wanted) {
+      order_pod(step, open.verb, open.pod, open.attempts + 1);
     }
   }
   if (!again_.empty()) {
-    wake_by(step, again_.begin()->first);
+    step.wake_by(again_.begin()->first);
   }
 }
 
@@ -391,7 +415,7 @@ void LiveScheduler::forget(const std::string& key, Time now) {
 void LiveScheduler::expire(Time now, Step& step) {
   for (auto it = uncertain_.begin(); it != uncertain_.end();) {
     if (it->second > now) {
-      wake_by(step, it->second);
+      step.wake_by(it->second);
       ++it;
       continue;
     }

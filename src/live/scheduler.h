@@ -9,6 +9,7 @@
 // One thread owns it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -34,6 +35,7 @@ struct Notice;
 struct SchedulerOptions {
   std::vector<std::string> schedulers = {"gantree", "koord-scheduler", "kai-scheduler"};
   std::string instance = "gantree";  // who writes events
+  bool preemption = true;            // gangs of lower priority may be evicted
 };
 
 // How much it matters that a write is done soon, or at all.
@@ -55,10 +57,20 @@ enum class Answer : std::uint8_t {
 
 // An order that is not answered yet.
 struct OpenOrder {
-  std::string pod;  // to bind; "" where it is something else
-  std::string uid;
-  std::string gang;
+  WriteVerb verb = WriteVerb::kPatchStatus;
+  std::string pod = {};  // to bind or to evict
+  std::string uid = {};
+  std::string gang = {};
   int attempts = 1;
+};
+
+// Room that a gang has been given, and that others have still to leave. Its pods are assumed, so that nobody else gets
+// it, and bound when the last of those is gone.
+struct Reservation {
+  std::vector<std::string> bundle;
+  std::vector<std::string> pods;
+  std::set<std::string> blockers;  // pods that are being deleted
+  Time until = {};
 };
 
 // What one step did, for logs and metrics.
@@ -67,6 +79,7 @@ struct StepFigures {
   int gangs_tried = 0;
   int gangs_placed = 0;
   int pods_placed = 0;
+  int gangs_evicted = 0;
   std::vector<std::chrono::milliseconds> waits;  // of the gangs placed: since their first pod waited
 };
 
@@ -75,6 +88,8 @@ struct Step {
   std::optional<Time> wake;          // call step() again then, if nothing happens before
   std::vector<std::string> remarks;  // for the log
   StepFigures figures;
+
+  void wake_by(Time time) { wake = std::min(wake.value_or(time), time); }
 };
 
 class LiveScheduler {
@@ -115,12 +130,18 @@ class LiveScheduler {
   [[nodiscard]] std::vector<json::Document> documents_of(const std::vector<Bundle>& bundles);
   void settle(const Decision& decision, const Bundle& bundle, Time now, Step& step);
   void bind(const Decision& decision, const Bundle& bundle, Time now, Step& step);
+  [[nodiscard]] std::vector<std::string> assume(const Decision& decision, Time now);
+  void preempt(Time now, Step& step);
+  void preempt_for(Submission submission, const Bundle& bundle, Time now, Step& step);
+  void evict(const Eviction& eviction, Time now, Step& step);
+  void keep_reservations(Time now, Step& step);
+  [[nodiscard]] bool outranks_somebody(const Bundle& bundle);
   void tell(const Bundle& bundle, Verdict verdict, Time now, Step& step);
   void tell_pods(const LiveGang& gang, const Verdict& verdict, Time now, Step& step);
   void forget(const std::string& pod, Time now);
   void expire(Time now, Step& step);
-  void bind_again(Time now, Step& step);
-  void order_bind(Step& step, const std::string& pod, int attempts);
+  void order_again(Time now, Step& step);
+  void order_pod(Step& step, WriteVerb verb, const std::string& pod, int attempts);
   void report(Time now, Step& step);
   void report_cluster(Time now, Step& step);
   void read_config(Step& step);
@@ -140,7 +161,12 @@ class LiveScheduler {
   bool config_changed_ = true;
   bool room_grew_ = false;  // since all that waits was looked at
   std::map<std::uint64_t, OpenOrder> open_;
-  std::multimap<Time, OpenOrder> again_;   // refused bindings by when to try again; their room is kept meanwhile
+  std::multimap<Time, OpenOrder> again_;  // refused orders by when to try again; their room is kept meanwhile
+  std::set<std::string> going_;           // pods on a node that are being deleted, anyone's
+  std::set<std::string> crowded_out_;     // gangs that wait for room and may be worth an eviction
+  std::vector<Reservation> reservations_;
+  Time next_preemption_ = {};
+  Time all_tried_at_ = {};
   std::map<std::string, Time> uncertain_;  // assumed pods by when to give up on their event
   std::uint64_t next_order_ = 1;
   std::uint64_t events_ = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/whole_number.h"
 #include "dialects/core/metadata.h"
 #include "dialects/core/node.h"
 #include "dialects/core/pod.h"
@@ -70,6 +71,7 @@ std::vector<ApiKind> LiveScheduler::kinds() const {
       {.group = "", .kind = "Pod", .versions = {"v1"}, .namespaced = true},
       {.group = "", .kind = "PersistentVolumeClaim", .versions = {"v1"}, .namespaced = true},
       {.group = "", .kind = "PersistentVolume", .versions = {"v1"}, .namespaced = false},
+      {.group = "policy", .kind = "PodDisruptionBudget", .versions = {"v1"}, .namespaced = true},
       {.group = "scheduling.k8s.io", .kind = "PriorityClass", .versions = {"v1"}, .namespaced = false},
   };
   for (const auto& dialect : dialects_) {
@@ -167,6 +169,12 @@ Result<> LiveScheduler::pod_changed(LiveObject object, Time now) {
   const std::string key = key_of(object.ns, object.name);
   const json::Value spec = parsed->object.value["spec"];
   const bool ours = is_ours(text_in(spec, "schedulerName"));
+  const bool going = record->has_value() && (*record)->bound() && (*record)->deleting;
+  if (going) {
+    going_.insert(key);
+  } else {
+    going_.erase(key);
+  }
   if (!record->has_value()) {
     room_grew_ = room_grew_ || !cluster_.node_of(key).empty();
     cluster_.remove_pod(key);
@@ -190,6 +198,9 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
   pod.phase = phase_of(value);
   pod.node = text_in(spec, "nodeName");
   pod.gated = is_gated(spec);
+  if (const json::Value priority = spec["priority"]; priority && priority.kind() == json::Kind::kNumber) {
+    pod.priority = whole_number<std::int64_t>(priority.text()).value_or(0);
+  }
   pod.deleting = text_at(named.object.metadata(), "deletionTimestamp").present();
   if (pod.node.empty()) {
     read_told(value, pod);
@@ -243,6 +254,7 @@ void LiveScheduler::pod_removed(const std::string& key) {
   room_grew_ = room_grew_ || !cluster_.node_of(key).empty();
   cluster_.remove_pod(key);
   uncertain_.erase(key);
+  going_.erase(key);
   if (const LivePod* pod = table_.find_pod(key)) {
     touch(pod->gang);
     table_.remove_pod(key);

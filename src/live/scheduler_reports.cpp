@@ -105,7 +105,7 @@ void LiveScheduler::report(Time now, Step& step) {
     }
     if (now - gang->reported_at < kReportEvery) {
       later.insert(id);
-      step.wake = std::min(step.wake.value_or(gang->reported_at + kReportEvery), gang->reported_at + kReportEvery);
+      step.wake_by(gang->reported_at + kReportEvery);
       continue;
     }
     const auto parsed = parse(gang->object);
@@ -130,8 +130,7 @@ void LiveScheduler::report_cluster(Time now, Step& step) {
     return;
   }
   if (now - cluster_reported_at_ < kClusterReportEvery) {
-    step.wake = std::min(step.wake.value_or(cluster_reported_at_ + kClusterReportEvery),
-                         cluster_reported_at_ + kClusterReportEvery);
+    step.wake_by(cluster_reported_at_ + kClusterReportEvery);
     return;
   }
   reported_structure_ = structure;

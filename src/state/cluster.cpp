@@ -47,6 +47,18 @@ void Cluster::remove_pod(std::string_view key) {
   pods_.erase(it);
 }
 
+void Cluster::lend(std::string_view key) {
+  const auto it = pods_.find(key);
+  GANTREE_CHECK(it != pods_.end());
+  inventory_.give(it->second.node, *requests_[it->second.requests], 1);
+}
+
+void Cluster::take_back(std::string_view key) {
+  const auto it = pods_.find(key);
+  GANTREE_CHECK(it != pods_.end());
+  inventory_.take(it->second.node, *requests_[it->second.requests], 1);
+}
+
 std::string_view Cluster::node_of(std::string_view key) const {
   const auto it = pods_.find(key);
   return it == pods_.end() ? std::string_view() : std::string_view(inventory_.node(it->second.node).name);

@@ -46,6 +46,9 @@ class Cluster {
   // assumed of that pod. Pods may come before their node.
   void upsert_pod(const BoundPod& pod);
   void remove_pod(std::string_view key);
+  // Lends out the room of a known pod, as if it had gone, and takes it back. An eviction in a plan lends, too.
+  void lend(std::string_view key);
+  void take_back(std::string_view key);
   // The node of a pod that is bound or assumed; "" where neither.
   [[nodiscard]] std::string_view node_of(std::string_view key) const;
 

@@ -23,6 +23,7 @@ struct PodSpec {
   std::string node = {};
   std::string phase = "Pending";
   bool gated = false;
+  bool deleting = false;
   int priority = 0;
   std::string annotations = {};
 };
@@ -66,6 +67,9 @@ class FakeApi {
     if (!spec.gang.empty()) {
       text += R"(,"labels":{"pod-group.scheduling.sigs.k8s.io":")" + spec.gang + "\"}";
     }
+    if (spec.deleting) {
+      text += R"(,"deletionTimestamp":"2023-11-14T22:13:20Z")";
+    }
     text += R"(,"annotations":{)" + spec.annotations + R"(}},"spec":{"schedulerName":")" + spec.scheduler + "\"";
     text += R"(,"priority":)" + std::to_string(spec.priority);
     if (!spec.node.empty()) {
@@ -107,6 +111,8 @@ class FakeApi {
     for (Order& order : step.orders) {
       if (order.write.verb == WriteVerb::kBind) {
         binds.push_back(std::move(order));
+      } else if (order.write.verb == WriteVerb::kEvict) {
+        evictions.push_back(std::move(order));
       } else {
         others.push_back(std::move(order));
       }
@@ -181,6 +187,7 @@ class FakeApi {
   std::map<std::string, PodSpec> pods;
   std::map<std::string, std::string> uids;
   std::deque<Order> binds;
+  std::vector<Order> evictions;
   std::vector<Order> others;
   std::vector<std::string> remarks;
   std::optional<Time> wake;

@@ -1,0 +1,124 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/live/fake_api.h"
+
+namespace gantree {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Two nodes: one has a gang of low priority, the other one of higher.
+struct Crowd : FakeApi {
+  explicit Crowd(SchedulerOptions options = {}) : FakeApi(std::move(options)) {
+    racks(1, 2);
+    pod_group("low", 1);
+    pods_of("low", 1, {.node = "n0-0", .phase = "Running", .priority = 1});
+    pod_group("mid", 1);
+    pods_of("mid", 1, {.node = "n0-1", .phase = "Running", .priority = 5});
+  }
+  void ask(int priority, int count = 1) {
+    pod_group("high", count);
+    pods_of("high", count, {.priority = priority});
+    pass(seconds(5));
+    decide();
+  }
+  // The API server has taken an eviction: the pod is going, then gone.
+  void going(const std::string& name) {
+    PodSpec spec = pods[name];
+    spec.deleting = true;
+    pod(name, spec);
+  }
+};
+
+TEST(LiveEviction, TheLowestGoesAndTheRoomIsKeptForThePreemptor) {
+  Crowd api;
+  api.ask(10);
+  ASSERT_EQ(api.evictions.size(), 1U);
+  EXPECT_EQ(api.evictions.front().write.object.name, "low-0");
+  EXPECT_EQ(api.evictions.front().write.object.uid, "u-low-0");
+  EXPECT_THAT(api.binds, IsEmpty());
+  EXPECT_THAT(api.written_to("Pod", "high-0"), HasSubstr("Preempting"));
+  api.going("low-0");
+  api.decide();
+  EXPECT_THAT(api.binds, IsEmpty());
+  // Someone else asks in between, and even of higher priority: there is room for one, and it is given away.
+  api.pod("late", {.gpus = 8, .priority = 1});
+  api.remove_pod("low-0");
+  api.run();
+  EXPECT_EQ(api.pods["high-0"].node, "n0-0");
+  EXPECT_TRUE(api.pods["late"].node.empty());
+  EXPECT_LE(api.fullest(), 8);
+}
+
+TEST(LiveEviction, NobodyGoesWhereThatWouldNotBeEnough) {
+  Crowd api;
+  api.ask(3, 2);
+  EXPECT_THAT(api.evictions, IsEmpty());
+}
+
+TEST(LiveEviction, EqualsAreLeftAlone) {
+  Crowd api;
+  api.ask(1);
+  EXPECT_THAT(api.evictions, IsEmpty());
+}
+
+TEST(LiveEviction, NobodyGoesWhereItIsSwitchedOff) {
+  SchedulerOptions options;
+  options.preemption = false;
+  Crowd api(options);
+  api.ask(10);
+  EXPECT_THAT(api.evictions, IsEmpty());
+}
+
+TEST(LiveEviction, GangsGoWhole) {
+  FakeApi api;
+  api.racks(1, 2);
+  api.pod_group("low", 2);
+  for (int i = 0; i < 2; ++i) {
+    const std::string number = std::to_string(i);
+    api.pod("low-" + number, {.gang = "low", .node = "n0-" + number, .phase = "Running", .priority = 1});
+  }
+  api.pod("high", {.gpus = 8, .priority = 10});
+  api.pass(seconds(5));
+  api.decide();
+  EXPECT_EQ(api.evictions.size(), 2U);
+}
+
+TEST(LiveEviction, WhoStartsAnewWaitsForThoseThatAreGoingAndEvictsNobodyElse) {
+  Crowd api;
+  api.going("low-0");
+  api.ask(10);
+  EXPECT_THAT(api.evictions, IsEmpty());
+  EXPECT_THAT(api.binds, IsEmpty());
+  api.remove_pod("low-0");
+  api.run();
+  EXPECT_EQ(api.pods["high-0"].node, "n0-0");
+}
+
+TEST(LiveEviction, TheRoomIsOpenToAllAgainWhenThePreemptorGoes) {
+  Crowd api;
+  api.ask(10);
+  api.going("low-0");
+  api.remove_pod("high-0");
+  api.remove_pod("low-0");
+  api.pod("late", {.gpus = 8, .priority = 1});
+  api.run();
+  EXPECT_EQ(api.pods["late"].node, "n0-0");
+}
+
+TEST(LiveEviction, AnEvictionThatIsForbiddenForNowIsTriedAgain) {
+  Crowd api;
+  api.ask(10);
+  ASSERT_EQ(api.evictions.size(), 1U);
+  api.scheduler.answered(api.evictions.front().id, Answer::kRefused, "budget", api.now);
+  api.evictions.clear();
+  api.pass(seconds(2));
+  api.decide();
+  EXPECT_EQ(api.evictions.size(), 1U);
+}
+
+}  // namespace
+}  // namespace gantree
