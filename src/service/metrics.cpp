@@ -76,6 +76,8 @@ struct Metrics::Families {
   Counter& gangs =
       family(registry, BuildCounter(), "gantree_gangs_placed_total", "Gangs placed, a plain pod being one").Add({});
   Counter& pods = family(registry, BuildCounter(), "gantree_pods_placed_total", "Pods placed").Add({});
+  Counter& evicted =
+      family(registry, BuildCounter(), "gantree_gangs_evicted_total", "Gangs evicted for others").Add({});
   Family<Counter>& writes =
       family(registry, BuildCounter(), "gantree_writes_total", "Answered writes by kind and result");
   Counter& dropped = family(registry, BuildCounter(), "gantree_events_dropped_total",
@@ -118,6 +120,9 @@ Metrics::Metrics() : families_(std::make_unique<Families>()) {}
 Metrics::~Metrics() = default;
 
 void Metrics::stepped(const StepFigures& figures, std::chrono::nanoseconds took) {
+  families_->gangs.Increment(figures.gangs_placed);
+  families_->pods.Increment(figures.pods_placed);
+  families_->evicted.Increment(figures.gangs_evicted);
   if (!figures.decided) {
     return;
   }
@@ -129,8 +134,6 @@ void Metrics::stepped(const StepFigures& figures, std::chrono::nanoseconds took)
   for (const std::chrono::milliseconds wait : figures.waits) {
     families_->wait.Observe(std::chrono::duration<double>(wait).count());
   }
-  families_->gangs.Increment(figures.gangs_placed);
-  families_->pods.Increment(figures.pods_placed);
 }
 
 void Metrics::answered(const WriteAnswered& answer) {
