@@ -84,17 +84,29 @@ struct ObjectReader::Parsers {
            !document.find_field_unordered("metadata").get_object().get(metadata) && read_metadata(metadata, object);
   }
 
+  // In one pass: after an error the parser must not be asked again.
   bool status_of(std::string_view json, WatchEvent& event) {
+    event.error_message = "the watch failed";
     ondemand::document document;
-    if (inner.iterate(padded(json)).get(document)) {
+    ondemand::object status;
+    if (inner.iterate(padded(json)).get(document) || document.get_object().get(status)) {
       return false;
     }
-    std::int64_t code = 0;
-    if (!document.find_field_unordered("code").get_int64().get(code)) {
-      event.error_code = static_cast<int>(std::clamp<std::int64_t>(code, 0, 999));
-    }
-    if (document.find_field_unordered("message").get_string().get(event.error_message)) {
-      event.error_message = "the watch failed";
+    for (simdjson::simdjson_result<ondemand::field> entry : status) {
+      ondemand::field field;
+      std::string_view key;
+      if (std::move(entry).get(field) || field.unescaped_key().get(key)) {
+        return false;
+      }
+      std::int64_t code = 0;
+      if (key == "code") {
+        if (field.value().get_int64().get(code)) {
+          return false;
+        }
+        event.error_code = static_cast<int>(std::clamp<std::int64_t>(code, 0, 999));
+      } else if (key == "message" && field.value().get_string().get(event.error_message)) {
+        return false;
+      }
     }
     return true;
   }

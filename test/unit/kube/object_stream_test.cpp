@@ -95,7 +95,8 @@ TEST(ReadEvent, RefusesWhatIsNoEvent) {
   ObjectReader reader;
   for (const char* text :
        {"{}", "[]", R"({"type":"ADDED"})", R"({"type":"ADDED","object":3})", R"({"type":3,"object":{}})",
-        R"({"type":"ADDED","object":{"metadata":{}}})", R"({"type":"ADDED","object":{"metadata":)"}) {
+        R"({"type":"ADDED","object":{"metadata":{}}})", R"({"type":"ERROR","object":{"message":"a","x",3}})",
+        R"({"type":"ERROR","object":{"code":"x"}})", R"({"type":"ADDED","object":{"metadata":)"}) {
     const Padded padded(text);
     EXPECT_FALSE(reader.read_event(padded.view()).has_value()) << text;
   }
