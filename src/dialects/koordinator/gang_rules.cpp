@@ -215,6 +215,7 @@ Result<GangRules> read_pod_group(const NamedObject& named, Unused& unused) {
   const std::string_view phase = read.text(status, "phase").value_or("");
   const std::int64_t scheduled = read.integer(status, "scheduled", 0, kMostMembers).value_or(0);
   rules.satisfied = phase == "Scheduled" || phase == "Running" || (scheduled > 0 && scheduled >= min);
+  rules.succeeded = static_cast<int>(read.integer(status, "succeeded", 0, kMostMembers).value_or(0));
   rules.over = phase == "Finished" || phase == "Failed" || read.text(metadata, "deletionTimestamp").has_value();
   if (!read.ok()) {
     return read.error();

@@ -34,6 +34,7 @@ struct GangRules {
   int min = 0;  // 0: every pod for itself
   bool over = false;
   bool satisfied = false;  // by its status it had its minimum once
+  int succeeded = 0;       // by its status, members that have ended well: they had their place
   MatchPolicy policy = MatchPolicy::kOnceSatisfied;
   bool strict = true;
   std::vector<GangId> group;  // sorted; itself alone where no annotation says otherwise

@@ -114,7 +114,7 @@ std::optional<std::vector<StringId>> neighbours(Cluster& cluster, TopologyId top
 // Once a group has started, the rest comes as it may; but where nothing says that this gang ever had its minimum (its
 // scheduler may have died while it bound the pods), what it lacks of that comes together.
 int missing_once_started(const GangRules& rules, const Roster& roster) {
-  const std::int64_t missing = std::max(0, rules.min - roster.bound);
+  const std::int64_t missing = std::max(0, rules.min - roster.bound - rules.succeeded);
   return rules.satisfied || roster.pending() < missing ? 0 : static_cast<int>(missing);
 }
 
@@ -212,7 +212,7 @@ void Submitter::submit_bundle(const Bundle& bundle, const Rosters& rosters) {
 
 std::optional<std::string> Submitter::incomplete(const Bundle& bundle, const std::vector<Part>& parts) {
   std::vector<std::string> lacks;
-  const bool started = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.roster->bound > 0; });
+  const bool started = has_started(parts);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Part& part = parts[i];
     if (part.rules == nullptr) {
@@ -224,9 +224,10 @@ std::optional<std::string> Submitter::incomplete(const Bundle& bundle, const std
     const std::string_view min_name = part.rules->by_pod_group ? "minMember" : "min-available";
     // Once started, a group that was satisfied takes pods as they come.
     const bool satisfied = started && part.rules->policy == MatchPolicy::kOnceSatisfied;
-    if (!satisfied && pending + part.roster->bound < part.rules->min) {
-      lacks.push_back(fmt::format("{} has {} of the {} pods that it needs ({})", part.rules->title(),
-                                  pending + part.roster->bound, part.rules->min, min_name));
+    const std::int64_t members = pending + part.roster->bound + part.rules->succeeded;
+    if (!satisfied && members < part.rules->min) {
+      lacks.push_back(fmt::format("{} has {} of the {} pods that it needs ({})", part.rules->title(), members,
+                                  part.rules->min, min_name));
     } else if (pending < part.need) {
       lacks.push_back(
           fmt::format("{} has {} pods that wait and {} that run, but needs {} that start together ({} "
@@ -237,9 +238,15 @@ std::optional<std::string> Submitter::incomplete(const Bundle& bundle, const std
   return lacks.empty() ? std::nullopt : std::optional(fmt::format("{}", fmt::join(lacks, "; ")));
 }
 
+bool Submitter::has_started(const std::vector<Part>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+    return part.roster->bound > 0 || (part.rules != nullptr && part.rules->succeeded > 0);
+  });
+}
+
 // What is bound already counts as the match policy says.
 void Submitter::settle_needs(std::vector<Part>& parts) {
-  const bool started = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.roster->bound > 0; });
+  const bool started = has_started(parts);
   for (Part& part : parts) {
     if (part.rules == nullptr) {
       continue;
@@ -249,7 +256,7 @@ void Submitter::settle_needs(std::vector<Part>& parts) {
         part.need = part.roster->pending() > 0 || part.roster->bound == 0 ? part.rules->min : 0;
         break;
       case MatchPolicy::kWaitingAndRunning:
-        part.need = std::max(0, part.rules->min - part.roster->bound);
+        part.need = std::max(0, part.rules->min - part.roster->bound - part.rules->succeeded);
         break;
       case MatchPolicy::kOnceSatisfied:
         part.need = started ? missing_once_started(*part.rules, *part.roster) : part.rules->min;

@@ -41,6 +41,8 @@ class Submitter {
   void submit_alone(const Workload& workload, const Roster& roster);
   // Why the bundle waits for pods that are not there; nothing where it does not.
   [[nodiscard]] static std::optional<std::string> incomplete(const Bundle& bundle, const std::vector<Part>& parts);
+  // A pod of the group had its place, and perhaps has it still.
+  static bool has_started(const std::vector<Part>& parts);
   static void settle_needs(std::vector<Part>& parts);
   // The gang without topology.
   [[nodiscard]] Gang gang_of(const GangKey& key, const std::vector<Part>& parts) const;

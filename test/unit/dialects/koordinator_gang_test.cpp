@@ -232,6 +232,19 @@ TEST(KoordinatorGang, UnknownModesAndPoliciesAreRejected) {
   EXPECT_NE(policy.rejection("a").find("match-policy must be only-waiting"), std::string::npos);
 }
 
+TEST(KoordinatorGang, PodsThatHaveEndedWellHadTheirPlace) {
+  const auto world = [](const std::string& status, const std::string& policy = "once-satisfied") {
+    return World(koordinator_nodes() + pod_group("gang", 3, kPrefix + "match-policy: " + policy) + status +
+                 koord_pod("p-0", in_group("gang")) + koord_pod("p-1", in_group("gang")));
+  };
+  ASSERT_TRUE(world("").job("gang").rejection);
+  // One was bound, ran and ended before the others were bound: they are not to wait for a third for ever.
+  EXPECT_EQ(min_of(world("status: {succeeded: 1}\n"), "gang"), 2);
+  EXPECT_EQ(min_of(world("status: {succeeded: 1}\n", "waiting-and-running"), "gang"), 2);
+  EXPECT_EQ(min_of(world("status: {succeeded: 2}\n"), "gang"), 1);
+  EXPECT_TRUE(world("status: {succeeded: 1}\n", "only-waiting").job("gang").rejection);
+}
+
 TEST(KoordinatorGang, PodsThatRunCountAsTheMatchPolicySays) {
   const auto world = [](const std::string& policy, const std::string& status = "") {
     return World(koordinator_nodes() + pod_group("gang", 3, kPrefix + "match-policy: " + policy) + status +
