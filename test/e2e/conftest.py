@@ -101,19 +101,6 @@ class Replicas:
 
 
 @pytest.fixture
-def replicas(cluster, installed, tmp_path):
-    replicas = Replicas(cluster, installed, tmp_path)
-    yield replicas
-    replicas.stop()
-
-
-@pytest.fixture
-def gantree(replicas):
-    """One replica, ready."""
-    return replicas.start()
-
-
-@pytest.fixture
 def make_proxy(cluster):
     """Makes proxies that stand before the API server and can be told to fail."""
     proxies = []
@@ -127,12 +114,26 @@ def make_proxy(cluster):
 
 
 @pytest.fixture
+def replicas(cluster, installed, make_proxy, tmp_path):
+    # After the proxies, so that it is stopped before them.
+    replicas = Replicas(cluster, installed, tmp_path)
+    yield replicas
+    replicas.stop()
+
+
+@pytest.fixture
+def gantree(replicas):
+    """One replica, ready."""
+    return replicas.start()
+
+
+@pytest.fixture
 def observer(cluster, installed):
     """Sees all that happens in the cluster, and tells at the end of the test which promises were broken."""
     observer = Observer(cluster)
     yield observer
-    observer.check()
     observer.stop()
+    observer.check()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -87,9 +87,22 @@ def test_the_proxy_spoils_watches(cluster, ask, fault):
     assert (time.monotonic() - begun > 4) == (fault in ("watch_silent", "watch_twice"))
 
 
-def test_the_observer_sees_a_node_that_is_given_away_twice(cluster, namespace, installed):
+@pytest.fixture
+def observe(cluster, installed):
+    """Makes observers that this test asks by itself."""
+    observers = []
+
+    def make(**options):
+        observers.append(Observer(cluster, **options))
+        return observers[-1]
+    yield make
+    for observer in observers:
+        observer.stop()
+
+
+def test_the_observer_sees_a_node_that_is_given_away_twice(cluster, namespace, observe):
     cluster.make_nodes(1)
-    observer = Observer(cluster)
+    observer = observe()
     cluster.create_all([pod(f"pod-{index}", scheduler="nobody", asks=requests(gpu=5)) for index in range(2)], namespace)
     cluster.bind(namespace, "pod-0", "node-0")
     cluster.wait_for(lambda: observer.bindings == 1, 10, "the observer to see it")
@@ -98,29 +111,26 @@ def test_the_observer_sees_a_node_that_is_given_away_twice(cluster, namespace, i
     cluster.wait_for(lambda: observer.bindings == 2, 10, "the observer to see it")
     with pytest.raises(AssertionError, match="node-0 has 8 nvidia.com/gpu and 10 are used"):
         observer.check()
-    observer.stop()
 
 
-def test_the_observer_sees_a_gang_that_is_bound_in_part(cluster, namespace, installed):
+def test_the_observer_sees_a_gang_that_is_bound_in_part(cluster, namespace, observe):
     cluster.make_nodes(1)
-    observer = Observer(cluster, moment=0.5)
+    observer = observe(moment=0.5)
     cluster.create_all(gang("half", 2, scheduler="nobody"), namespace)
     cluster.bind(namespace, "half-0", "node-0")
     cluster.wait_for(observer.partly_bound, 10, "the observer to see it")
     time.sleep(1)
     with pytest.raises(AssertionError, match="1 of 2 pods of .*/half are bound"):
         observer.check()
-    observer.stop()
 
 
-def test_the_observer_sees_a_pod_on_a_node_that_does_not_exist(cluster, namespace, installed):
-    observer = Observer(cluster)
+def test_the_observer_sees_a_pod_on_a_node_that_does_not_exist(cluster, namespace, observe):
+    observer = observe()
     cluster.create(pod("lost", scheduler="nobody"), namespace)
     cluster.bind(namespace, "lost", "nowhere")
     cluster.wait_for(lambda: observer.bindings == 1, 10, "the observer to see it")
     with pytest.raises(AssertionError, match="lost is on nowhere, which does not exist"):
         observer.check()
-    observer.stop()
 
 
 @pytest.mark.parametrize("text, thousandths", [("1500m", 1500), ("2", 2000), ("1Ki", 1024000), ("1e3", 1000000), ("0.5", 500), ("1u", 1)])

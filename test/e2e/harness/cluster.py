@@ -113,9 +113,11 @@ class Cluster:
         """Until the API serves the kind of a custom resource definition, given its spec."""
         api_version, kind = f"{definition['group']}/{definition['versions'][0]['name']}", definition["names"]["kind"]
 
+        self._resources.pop((api_version, kind), None)  # it may have been there before, and be gone since
+
         def served():
             try:
-                return self.path(api_version, kind)
+                return self.request("GET", self.path(api_version, kind))
             except (KeyError, kubernetes.client.ApiException):
                 return None
         self.wait_for(served, CREATE_TIMEOUT, f"{kind} to be served")

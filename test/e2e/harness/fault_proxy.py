@@ -47,7 +47,7 @@ HEAD_LIMIT = 1 << 20
 
 @dataclasses.dataclass
 class Request:
-    """One request as the proxy saw it. `status` is 0 where no answer was passed on."""
+    """One request as the proxy saw it. `passed_on` is when it went to the API server, `status` is 0 where no answer came back."""
     begun: float
     verb: str
     path: str
@@ -55,6 +55,7 @@ class Request:
     agent: str
     fault: str = ""
     status: int = 0
+    passed_on: float = 0.0
 
     @property
     def is_watch(self):
@@ -117,10 +118,11 @@ class FaultProxy:
     def stop(self):
         async def close():
             self._listener.close()
-            tasks = list(self._connections)
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.sleep(0.1)  # for handshakes under way
+            while tasks := list(self._connections):
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
         asyncio.run_coroutine_threadsafe(close(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
@@ -137,7 +139,7 @@ class FaultProxy:
             upstream = await asyncio.open_connection(*self._upstream, ssl=self._upstream_tls, limit=HEAD_LIMIT)
             while await self._exchange(reader, writer, *upstream):
                 pass
-        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError, ssl.SSLError):
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass  # a connection that ends is what this is about; both sides are closed below
         finally:
             self._connections.discard(task)
@@ -148,9 +150,9 @@ class FaultProxy:
     async def _exchange(self, reader, writer, upstream_reader, upstream_writer):
         """One request and its answer; whether the connection may be used again."""
         head = await reader.readuntil(b"\r\n\r\n")
-        await self._while_held()
         request, headers = self._read_request(head)
         body = await self._read_body(reader, headers)
+        await self._while_held(reader)
         self.requests.append(request)
         fault = self._choose(request, REQUEST_FAULTS)
         if fault == "cut_before":
@@ -160,6 +162,7 @@ class FaultProxy:
         if fault in STATUS:
             await self._refuse(writer, request, fault)
             return True
+        request.passed_on = time.monotonic()
         upstream_writer.write(head + body)
         await upstream_writer.drain()
         answer = await upstream_reader.readuntil(b"\r\n\r\n")
@@ -168,21 +171,21 @@ class FaultProxy:
             if not request.is_watch:
                 await self._read_body(upstream_reader, answer_headers)
             return False
-        await self._while_held()
+        await self._while_held(reader)
         request.status = status
         if request.is_watch and status == 200:
             writer.write(answer)
-            await self._pass_watch(request, upstream_reader, writer)
+            await self._pass_watch(request, reader, upstream_reader, writer)
             return False
         writer.write(answer + await self._read_body(upstream_reader, answer_headers))
         await writer.drain()
         return True
 
-    async def _pass_watch(self, request, upstream_reader, writer):
+    async def _pass_watch(self, request, reader, upstream_reader, writer):
         fault = self._choose(request, WATCH_FAULTS)
         left = self._random.randrange(12)  # events until it happens
         async for event in _events(upstream_reader):
-            await self._while_held()
+            await self._while_held(reader)
             if fault == "watch_twice":
                 if b'"BOOKMARK"' not in event[:30]:
                     event += event
@@ -219,9 +222,14 @@ class FaultProxy:
 
     # --- details ---
 
-    async def _while_held(self):
+    async def _while_held(self, client):
+        """Waits until bytes may pass. Of a client that has hung up meanwhile, nothing passes any more."""
+        if not self._held:
+            return
         while self._held:
             await asyncio.sleep(0.02)
+        if client.at_eof() or client.exception() is not None:
+            raise ConnectionError("the client is gone")
 
     def _choose(self, request, among):
         with self._lock:

@@ -1,0 +1,38 @@
+"""Gantree has the rights it uses, and no others. Every other test runs with these rights too."""
+import pytest
+
+from harness.objects import gang, requests
+
+FORBIDDEN = [("list", "secrets", ""), ("get", "secrets", ""), ("create", "pods", ""), ("delete", "nodes", ""), ("update", "nodes", ""),
+             ("list", "configmaps", ""), ("create", "clusterrolebindings", "rbac.authorization.k8s.io"), ("impersonate", "users", ""),
+             ("delete", "podgroups", "scheduling.sigs.k8s.io"), ("create", "pods/exec", "")]
+NEEDED = [("list", "nodes", ""), ("watch", "pods", ""), ("create", "pods/binding", ""), ("patch", "pods/status", ""),
+          ("patch", "podgroups/status", "scheduling.sigs.k8s.io")]
+
+
+def allowed(cluster, installed, verb, resource, group):
+    resource, _, subresource = resource.partition("/")
+    return cluster.may("system:serviceaccount:" + ":".join(installed), verb, resource, group, subresource=subresource or None)
+
+
+@pytest.mark.parametrize("verb, resource, group", FORBIDDEN)
+def test_it_may_not(cluster, installed, verb, resource, group):
+    assert not allowed(cluster, installed, verb, resource, group)
+
+
+@pytest.mark.parametrize("verb, resource, group", NEEDED)
+def test_it_may(cluster, installed, verb, resource, group):
+    assert allowed(cluster, installed, verb, resource, group)
+
+
+def test_nothing_it_tries_is_forbidden_to_it(cluster, namespace, topology, installed, replicas, make_proxy):
+    proxy = make_proxy()
+    replicas.start(elect=True, through=proxy)
+    cluster.make_nodes(2)
+    cluster.create_all(gang("train", 8, asks=requests(gpu=1)), namespace)
+    cluster.create_all(gang("big", 20, asks=requests(gpu=1)), namespace)
+    cluster.wait_for(lambda: len(cluster.running(namespace)) == 8, 30, "the gang that fits to run")
+    cluster.wait_for(lambda: proxy.writes("/events"), 30, "events to be written")
+    cluster.wait_for(lambda: proxy.writes("/status"), 30, "statuses to be written")
+    refused = {(request.verb, request.path) for request in proxy.requests if request.status in (401, 403)}
+    assert not refused
