@@ -11,7 +11,7 @@ from harness.observer import Observer
 ONE_GPU = requests(gpu=1)
 SEED = 20261
 CHANCES = {"cut_before": 0.02, "cut_after": 0.03, "delay": 0.05, "conflict": 0.03, "gone": 0.01, "too_many": 0.02, "error": 0.02,
-           "unavailable": 0.02, "watch_cut": 0.25, "watch_end": 0.2, "watch_gone": 0.2, "watch_twice": 0.2}
+           "unavailable": 0.02, "watch_cut": 0.003, "watch_end": 0.003, "watch_gone": 0.003, "watch_twice": 0.02}
 # A connection that falls silent is noticed after minutes, not seconds: that is tested where the clock can be turned.
 LEFT_OUT = {"watch_silent"}
 

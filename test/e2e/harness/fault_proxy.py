@@ -32,13 +32,13 @@ REQUEST_FAULTS = {
     "error": "500, not carried out",
     "unavailable": "503, not carried out",
 }
-# ... and to a watch that has been opened.
+# ... and to any event of a watch.
 WATCH_FAULTS = {
     "watch_cut": "the connection closes in the middle of an event",
     "watch_end": "the watch ends in order, early",
     "watch_gone": "an ERROR event says 410, and the watch ends",
     "watch_silent": "nothing comes any more, and the connection stays open",
-    "watch_twice": "every event comes twice",
+    "watch_twice": "the event comes twice",
 }
 STATUS = {"conflict": (409, "Conflict"), "gone": (410, "Expired"), "too_many": (429, "TooManyRequests"),
           "error": (500, "InternalError"), "unavailable": (503, "ServiceUnavailable")}
@@ -88,14 +88,14 @@ class FaultProxy:
     # --- commands ---
 
     def chances(self, **chances):
-        """From now on, how likely each fault is for each request or watch. Those not named do not happen."""
+        """From now on, how likely each fault is for each request, or each event of a watch. Those not named do not happen."""
         unknown = set(chances) - set(REQUEST_FAULTS) - set(WATCH_FAULTS)
         assert not unknown, f"there is no fault {sorted(unknown)}"
         with self._lock:
             self._chances = chances
 
     def once(self, fault, verb=None, path=""):
-        """The next request with this verb whose path holds this text suffers the fault."""
+        """The next request with this verb whose path holds this text suffers the fault; of a watch, its next event."""
         assert fault in REQUEST_FAULTS or fault in WATCH_FAULTS, f"there is no fault {fault}"
         with self._lock:
             self._commands.append((fault, verb, path))
@@ -182,24 +182,21 @@ class FaultProxy:
         return True
 
     async def _pass_watch(self, request, reader, upstream_reader, writer):
-        fault = self._choose(request, WATCH_FAULTS)
-        left = self._random.randrange(12)  # events until it happens
         async for event in _events(upstream_reader):
             await self._while_held(reader)
+            fault = self._choose(request, WATCH_FAULTS)
             if fault == "watch_twice":
-                if b'"BOOKMARK"' not in event[:30]:
-                    event += event
-            elif fault and left == 0:
+                event += event
+            elif fault is not None:
                 await self._end_watch(fault, event, writer)
                 return
-            left -= 1
             writer.write(_chunk(event))
             await writer.drain()
         writer.write(b"0\r\n\r\n")
         await self._say_goodbye(writer)
 
     async def _end_watch(self, fault, event, writer):
-        """What a watch suffers at its next event, which is the last."""
+        """What a watch suffers at an event that is its last."""
         if fault == "watch_cut":
             # Under TLS the bytes have left when the transport's buffer is empty; then the connection is aborted.
             writer.write(_chunk(event)[:len(event) // 2])

@@ -37,17 +37,12 @@ class Observer:
         self._homeless = []                                # (pod, node) whose node had not been seen yet
         self.broken = []
         self.bindings = 0
-        self._seen = collections.Counter()
-        self._threads = [threading.Thread(target=self._follow, args=(path, take), daemon=True) for path, take in (
-            ("/api/v1/nodes", self._node), ("/apis/scheduling.sigs.k8s.io/v1alpha1/podgroups", self._pod_group),
-            ("/api/v1/pods", self._pod))]
-        for thread in self._threads:
-            thread.start()
-
-    def expect(self, namespace, gang, minimum):
-        """The minimum of a gang, told before the PodGroup was seen."""
-        with self._lock:
-            self._minimum[namespace, gang] = minimum
+        # One after the other, so that the nodes are known before the pods on them.
+        for path, take in (("/api/v1/nodes", self._node), ("/apis/scheduling.sigs.k8s.io/v1alpha1/podgroups", self._pod_group),
+                           ("/api/v1/pods", self._pod)):
+            listed = threading.Event()
+            threading.Thread(target=self._follow, args=(path, take, listed), daemon=True).start()
+            assert listed.wait(30), f"the observer could not list {path}"
 
     def check(self):
         """Asserts that nothing was broken so far, and that no gang is bound in part for longer than a moment."""
@@ -69,13 +64,14 @@ class Observer:
 
     # --- following the API ---
 
-    def _follow(self, path, take):
+    def _follow(self, path, take, is_listed):
         while not self._stopping:
             try:
                 listed = self._get(path)
                 with self._lock:
                     for item in listed["items"]:
                         take("ADDED", item)
+                is_listed.set()
                 self._watch(path, take, listed["metadata"]["resourceVersion"])
             except Exception as error:  # the observer must not die of what it observes; it says so and begins again
                 if not self._stopping and not _not_served(error):
@@ -108,7 +104,10 @@ class Observer:
 
     def _node(self, kind, node):
         name = node["metadata"]["name"]
+        known = name in self._allocatable
         self._allocatable[name] = {resource: milli(amount) for resource, amount in node["status"].get("allocatable", {}).items()}
+        if not known and name in self._used:
+            self._check_node("a pod that was there before the node was seen", name)
 
     def _pod_group(self, kind, group):
         self._minimum[group["metadata"]["namespace"], group["metadata"]["name"]] = group["spec"].get("minMember", 0)
