@@ -153,6 +153,11 @@ Result<> run_service(const RunOptions& options, Log& log) {
   kube::Client reader(read_transport, *credentials);
   kube::ClientOptions write_options;
   write_options.http2_for_writes = options.http2_for_writes;
+  const auto renew_deadline = options.lease_duration * 7 / 10;
+  if (options.leader_elect) {
+    // A write that was begun in the last moment of leading is given up before another replica may lead.
+    write_options.timeout = options.lease_duration - renew_deadline;
+  }
   kube::Client writer(write_transport, *credentials, write_options);
 
   std::unique_ptr<kube::Watches> watches;
@@ -179,7 +184,7 @@ Result<> run_service(const RunOptions& options, Log& log) {
     election.name = options.lease_name;
     election.identity = self;
     election.lease_duration = options.lease_duration;
-    election.renew_deadline = options.lease_duration * 7 / 10;
+    election.renew_deadline = renew_deadline;
     election.retry_period = options.lease_duration / 5;
     leader = std::make_unique<kube::Leader>(writer, election, leader_handlers(mailbox, log, self));
   }
