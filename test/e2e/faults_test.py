@@ -22,8 +22,8 @@ def test_every_fault_is_among_the_chances():
 
 @pytest.fixture
 def watching(cluster, installed):
-    """An observer with patience: retries take their time, so a gang may be bound in part for longer than in peace."""
-    observer = Observer(cluster, moment=45)
+    """An observer with patience: where the answer to a binding is unclear, half a minute is given to the event that would tell."""
+    observer = Observer(cluster, moment=90)
     yield observer
     observer.stop()
 
