@@ -12,10 +12,10 @@ need = @scripts/install-dependencies
 configure = cmake --preset $(1) $(2) >/dev/null
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e bench lint format fuzz asan tsan clean
+.PHONY: help build demo test e2e bench bench-e2e lint format fuzz asan tsan clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Tests stay configured once `make test` has asked for them, so that going to and fro rebuilds nothing.
 build: ## the release binary, at bin/gantree
@@ -43,6 +43,12 @@ bench: ## measure, on clusters of up to 100,000 nodes
 	@$(call configure,bench)
 	@cmake --build --preset bench
 	@scripts/run-benchmarks build/bench
+
+bench-e2e: ## measure the scheduler on a real control plane, with 5,000 and 20,000 nodes; half an hour
+	$(need) build bench e2e
+	@$(call configure,bench)
+	@cmake --build --preset bench --target gantree pod_load
+	@"$$(scripts/e2e-python)" bench/e2e/bench.py build/bench/apps/gantree/gantree build/bench/bench/pod_load $(BENCH_E2E)
 
 lint: ## formatting, clang-tidy, and the rules of the house
 	$(need) build test lint
