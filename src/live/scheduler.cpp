@@ -138,6 +138,13 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::choose(Time now, Step& step) {
       bundles.push_back(std::move(bundle));
     }
   };
+  while (!look_again_.empty() && look_again_.begin()->first <= now) {
+    dirty_.insert(look_again_.begin()->second);
+    look_again_.erase(look_again_.begin());
+  }
+  if (!look_again_.empty()) {
+    step.wake_by(look_again_.begin()->first);
+  }
   // Something may have been overlooked: who waits is looked at now and then, whatever happens.
   if (now - all_tried_at_ >= kTryAllEvery) {
     room_grew_ = true;

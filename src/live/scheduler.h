@@ -161,9 +161,10 @@ class LiveScheduler {
   bool config_changed_ = true;
   bool room_grew_ = false;  // since all that waits was looked at
   std::map<std::uint64_t, OpenOrder> open_;
-  std::multimap<Time, OpenOrder> again_;  // refused orders by when to try again; their room is kept meanwhile
-  std::set<std::string> going_;           // pods on a node that are being deleted, anyone's
-  std::set<std::string> crowded_out_;     // gangs that wait for room and may be worth an eviction
+  std::multimap<Time, OpenOrder> again_;         // refused orders by when to try again; their room is kept meanwhile
+  std::multimap<Time, std::string> look_again_;  // gangs by when to look at them again, whatever happens
+  std::set<std::string> going_;                  // pods on a node that are being deleted, anyone's
+  std::set<std::string> crowded_out_;            // gangs that wait for room and may be worth an eviction
   std::vector<Reservation> reservations_;
   Time next_preemption_ = {};
   Time all_tried_at_ = {};

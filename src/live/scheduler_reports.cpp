@@ -18,6 +18,10 @@ using std::chrono::seconds;
 constexpr milliseconds kDetailsEvery = seconds(30);
 // How often the status of one object is written, at most.
 constexpr milliseconds kReportEvery = seconds(1);
+// The same while its pods are on their way: the figures in between are of no use to anybody.
+constexpr milliseconds kReportMovingEvery = seconds(5);
+// Whoever makes the pods of a gang needs a moment: before it is over nobody is told that some are missing.
+constexpr milliseconds kGathering = seconds(3);
 constexpr milliseconds kClusterReportEvery = seconds(2);
 
 bool is_about(const std::string& message, const Verdict& verdict) {
@@ -46,6 +50,19 @@ void LiveScheduler::notify(Step& step, const Notice& notice, Time now) {
 
 void LiveScheduler::tell(const Bundle& bundle, Verdict verdict, Time now, Step& step) {
   const bool placed = verdict.state == GangState::kPlaced;
+  if (verdict.reason == Reason::kGangIncomplete && !placed) {
+    Time since = now;
+    for (const std::string& id : bundle) {
+      if (const LiveGang* gang = table_.find(id); gang != nullptr && gang->waiting > 0) {
+        since = std::min(since, gang->waiting_since);
+      }
+    }
+    if (now - since < kGathering) {
+      look_again_.emplace(since + kGathering, bundle.front());
+      step.wake_by(since + kGathering);
+      return;
+    }
+  }
   for (const std::string& id : bundle) {
     LiveGang* gang = table_.find(id);
     if (gang == nullptr) {
@@ -54,6 +71,7 @@ void LiveScheduler::tell(const Bundle& bundle, Verdict verdict, Time now, Step& 
     const bool news =
         !gang->verdict || gang->verdict->state != verdict.state || gang->verdict->reason != verdict.reason;
     gang->verdict = verdict;
+    gang->judged_at = now;
     unreported_.insert(id);
     if (!placed) {
       tell_pods(*gang, verdict, now, step);
@@ -103,9 +121,12 @@ void LiveScheduler::report(Time now, Step& step) {
     if (gang == nullptr || gang->object.empty()) {
       continue;
     }
-    if (now - gang->reported_at < kReportEvery) {
+    const bool moving = gang->placed > gang->counts.running;
+    const Time due = std::max(gang->reported_at + (moving ? kReportMovingEvery : kReportEvery),
+                              moving ? gang->judged_at + kReportMovingEvery : Time());
+    if (now < due) {
       later.insert(id);
-      step.wake_by(gang->reported_at + kReportEvery);
+      step.wake_by(due);
       continue;
     }
     const auto parsed = parse(gang->object);

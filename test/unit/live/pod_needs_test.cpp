@@ -53,6 +53,8 @@ TEST(PodNeeds, AClaimThatIsNotBoundMakesItsPodWait) {
   api.racks(1, 1);
   send_pod(api, "p", R"("volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"data"}}])");
   api.run();
+  api.pass(std::chrono::seconds(3));
+  api.run();
   EXPECT_THAT(api.written_to("Pod", "p"), HasSubstr("is not there"));
   api.send("", "v1", "PersistentVolumeClaim",
            R"({"metadata":{"namespace":"default","name":"data"},"spec":{},"status":{"phase":"Pending"}})");

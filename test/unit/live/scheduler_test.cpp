@@ -34,6 +34,11 @@ TEST(LiveScheduler, BindsNothingOfAGangThatLacksAPodAndSaysWhy) {
   api.pods_of("train", 3);
   api.run();
   EXPECT_EQ(api.bound("train"), 0);
+  EXPECT_THAT(api.written_to("Pod", "train-0"), IsEmpty()) << "the pods may still be being made";
+  ASSERT_TRUE(api.wake);
+  EXPECT_LE(*api.wake, api.now + seconds(3));
+  api.pass(seconds(3));
+  api.run();
   const std::string told = api.written_to("Pod", "train-0");
   EXPECT_THAT(told, HasSubstr("GangIncomplete"));
   EXPECT_THAT(told, HasSubstr("has 3 of the 4 pods that it needs"));
@@ -267,7 +272,10 @@ TEST(LiveScheduler, KeepsTheStatusOfThePodGroup) {
   api.pods_of("a", 2);
   api.pass(seconds(2));
   api.run();
-  api.pass(seconds(2));
+  api.pass(seconds(1));
+  api.run();
+  EXPECT_THAT(api.written_to("PodGroup", "a"), IsEmpty()) << "its pods are on their way";
+  api.pass(seconds(5));
   api.run();
   const std::string scheduled = api.written_to("PodGroup", "a");
   EXPECT_THAT(scheduled, HasSubstr(R"("phase":"Scheduled")"));
