@@ -57,7 +57,8 @@ struct LiveGang {
   Time retry_at = {};       // not before, after a failure
   int failures = 0;         // binds that were refused, in a row
   Time reported_at = {};
-  Time judged_at = {};  // when the verdict was given
+  int report_failures = 0;  // statuses that were refused, in a row
+  Time judged_at = {};      // when the verdict was given
 };
 
 class GangTable {

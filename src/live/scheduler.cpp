@@ -341,7 +341,12 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
   open_.erase(it);
   LiveGang* gang = table_.find(open.gang);
   if (open.pod.empty()) {
-    if (answer != Answer::kDone && !open.gang.empty()) {
+    if (gang != nullptr && answer == Answer::kDone) {
+      gang->report_failures = 0;
+    } else if (gang != nullptr) {
+      // It may never work: the kind may have no status of its own.
+      ++gang->report_failures;
+      gang->reported_at = now + backoff(gang->report_failures) - kFirstBackoff;
       unreported_.insert(open.gang);
     }
     return;

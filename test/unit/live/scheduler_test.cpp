@@ -283,6 +283,23 @@ TEST(LiveScheduler, KeepsTheStatusOfThePodGroup) {
   EXPECT_THAT(scheduled, HasSubstr(R"("type":"Scheduled")"));
 }
 
+TEST(LiveScheduler, WritesAStatusThatIsRefusedEverMoreSeldom) {
+  FakeApi api;
+  api.pod_group("a", 2);
+  int written = 0;
+  for (int second = 0; second < 600; ++second) {
+    api.decide();
+    for (const Order& order : api.others) {
+      written += order.write.object.kind == "PodGroup" ? 1 : 0;
+      api.scheduler.answered(order.id, Answer::kRefused, "no such subresource", api.now);
+    }
+    api.others.clear();
+    api.pass(seconds(1));
+  }
+  EXPECT_GE(written, 5);
+  EXPECT_LE(written, 20);
+}
+
 TEST(LiveScheduler, TellsTheTopologyItsDomains) {
   FakeApi api;
   api.topology();
