@@ -46,7 +46,7 @@ struct ReflectorOptions {
   std::int64_t page_size = 500;
   http::Milliseconds min_watch{5 * 60'000};  // timeoutSeconds is drawn between these
   http::Milliseconds max_watch{10 * 60'000};
-  http::Milliseconds idle_timeout{3 * 60'000};
+  http::Milliseconds idle_timeout{90'000};  // bookmarks come about every minute
   http::Milliseconds page_timeout{60'000};
   http::Milliseconds first_backoff{500};
   http::Milliseconds max_backoff{30'000};

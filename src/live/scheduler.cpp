@@ -362,6 +362,7 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
   const bool assumed = pod != nullptr && pod->uid == open.uid && pod->assumed;
   switch (answer) {
     case Answer::kDone:
+      uncertain_.erase(open.pod);
       if (gang != nullptr) {
         gang->failures = 0;
       }
@@ -369,6 +370,10 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
     case Answer::kUncertain:
       if (assumed) {
         uncertain_.emplace(open.pod, now + kEventPatience);
+        // Asking again does no harm: where it was done, the server says that the pod has its node.
+        if (open.attempts < kBindAttempts) {
+          again_.emplace(now + backoff(open.attempts), open);
+        }
       }
       return;
     case Answer::kRefused:

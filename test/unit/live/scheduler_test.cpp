@@ -238,14 +238,34 @@ TEST(LiveScheduler, KeepsTheRoomOfABindWithoutAClearAnswer) {
   EXPECT_THAT(api.remarks, IsEmpty());
 }
 
-TEST(LiveScheduler, GivesUpOnABindOfWhichNoEventTells) {
+TEST(LiveScheduler, AsksAgainSoonWhereABindHadNoClearAnswer) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
   api.decide();
   api.scheduler.answered(api.binds.front().id, Answer::kUncertain, "cut off", api.now);
   api.binds.clear();
-  api.pass(seconds(31));
+  api.pass(seconds(1));
+  api.run();
+  EXPECT_EQ(api.pods["p"].node, "n0-0");
+  api.pass(seconds(60));
+  api.run();
+  EXPECT_THAT(api.remarks, IsEmpty());
+}
+
+TEST(LiveScheduler, GivesUpOnABindOfWhichNoEventTells) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  for (int second = 0; second < 31; ++second) {
+    while (!api.binds.empty()) {
+      api.scheduler.answered(api.binds.front().id, Answer::kUncertain, "cut off", api.now);
+      api.binds.pop_front();
+    }
+    api.pass(seconds(1));
+    api.decide();
+  }
   api.run();
   EXPECT_EQ(api.pods["p"].node, "n0-0");
   EXPECT_EQ(api.remarks.size(), 1U);
