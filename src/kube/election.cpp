@@ -114,7 +114,8 @@ void Election::answer(Instant now, const ElectionReply& reply) {
       seen_ = {};
       exists_ = false;
       known_ = true;
-      next_try_ = now;
+      // Where it cannot even be made, say because there is no such namespace, asking at once is no use.
+      next_try_ = wrote ? now + options_.retry_period : now;
       return;
     case Kind::kConflict:
       known_ = false;

@@ -49,6 +49,7 @@ class Leader::Run : public std::enable_shared_from_this<Leader::Run> {
   const LeaderHandlers handlers_;
   bool led_ = false;  // what the handlers were told last
   bool stopped_ = false;
+  bool writing_ = false;  // the request under way
   bool resigning_ = false;
   http::TaskId timer_ = 0;
   std::atomic<Instant::rep> leads_until_{0};
@@ -78,6 +79,7 @@ void Leader::Run::request(ElectionStep step) {
       self->answered(reply);
     }
   };
+  writing_ = step.request != ElectionStep::Request::kGet;
   switch (step.request) {
     case ElectionStep::Request::kNone:
       return;
@@ -110,8 +112,9 @@ void Leader::Run::answered(const Reply& reply) {
     default:
       break;
   }
-  if (handlers_.failed && !reply.ok() && reply.result != CallResult::kConflict &&
-      reply.result != CallResult::kNotFound) {
+  // That there is no lease yet is no failure; that none can be made is.
+  const bool missing = reply.result == CallResult::kNotFound && !writing_;
+  if (handlers_.failed && !reply.ok() && reply.result != CallResult::kConflict && !missing) {
     handlers_.failed(reply.message);
   }
   election_.answer(transport_.now(), answer);

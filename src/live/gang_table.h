@@ -57,8 +57,10 @@ struct LiveGang {
   Time retry_at = {};       // not before, after a failure
   int failures = 0;         // binds that were refused, in a row
   Time reported_at = {};
-  int report_failures = 0;  // statuses that were refused, in a row
-  Time judged_at = {};      // when the verdict was given
+  int report_failures = 0;          // statuses that were refused, in a row
+  Time judged_at = {};              // when the verdict was given
+  std::optional<Verdict> reported;  // as the status of its object was last told
+  Time details_at = {};             // when that was
 };
 
 class GangTable {
@@ -80,19 +82,23 @@ class GangTable {
   template <class Change>
   void change_pod(const std::string& key, Time now, const Change& change) {
     LivePod& pod = pods_.at(key);
+    const Time since = waiting_since(pod.gang, now);
     count(pod, -1, now);
     change(pod);
-    count(pod, 1, now);
+    count(pod, 1, since);
   }
 
   [[nodiscard]] LiveGang* find(std::string_view id);
   void define(const std::string& id, const LiveDialect& dialect, std::string text, std::vector<std::string> partners);
   void undefine(const std::string& id);
-  // What pods say of their gang's partners counts where no object defines it.
-  void add_partners(const std::string& id, std::vector<std::string> partners);
+  // What pods say of their gang's partners counts, all of it together, where no object defines it.
+  void add_partners(const std::string& id, const std::vector<std::string>& partners);
 
-  // All gangs that start together with this one, itself included, sorted.
+  // All gangs that start together with this one, itself included, sorted. Both have to say so: nobody can hold up
+  // another's gang by naming it.
   [[nodiscard]] std::vector<std::string> bundle(const std::string& id) const;
+  // Whether some gang of the bundle names a partner that does not name it.
+  [[nodiscard]] bool one_sided(const std::vector<std::string>& bundle) const;
   // The gangs with pods that want a place.
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
   [[nodiscard]] const std::map<std::string, LiveGang, std::less<>>& gangs() const { return gangs_; }
@@ -101,13 +107,14 @@ class GangTable {
   [[nodiscard]] std::optional<std::int64_t> lowest_bound() const;
 
  private:
-  void count(const LivePod& pod, int sign, Time now);
-  void link(const std::string& id, std::vector<std::string> partners);
+  // `since`: when the first of its gang's pods began to wait, if it is this one.
+  void count(const LivePod& pod, int sign, Time since);
+  // Since when pods of the gang wait; now, where none does.
+  [[nodiscard]] Time waiting_since(const std::string& id, Time now) const;
   void drop_if_empty(const std::string& id);
 
   std::map<std::string, LivePod, std::less<>> pods_;
   std::map<std::string, LiveGang, std::less<>> gangs_;
-  std::map<std::string, std::set<std::string>, std::less<>> named_by_;  // gang to those that name it a partner
   std::set<std::string> waiting_;
   std::map<std::int64_t, int> bound_;  // pods that have a node, by priority
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 
 #include "base/check.h"
 #include "cycle/cycle.h"
@@ -26,8 +27,6 @@ constexpr milliseconds kLongestBackoff = seconds(60);
 // A binding is tried so often before its room is given up: other pods of the gang may be bound already.
 constexpr int kBindAttempts = 5;
 constexpr milliseconds kTryAllEvery = seconds(30);
-// The watch of a server in good health is late by milliseconds; after this the write is taken as not done.
-constexpr milliseconds kEventPatience = seconds(30);
 
 milliseconds backoff(int failures) {
   return std::min(kLongestBackoff, kFirstBackoff * (1 << std::min(failures - 1, 6)));
@@ -66,8 +65,14 @@ LiveScheduler::~LiveScheduler() = default;
 
 Step LiveScheduler::step(Time now) {
   Step step;
-  expire(now, step);
+  if (std::exchange(stood_by_, false)) {
+    room_grew_ = true;
+    for (const auto& [id, gang] : table_.gangs()) {
+      unreported_.insert(id);
+    }
+  }
   order_again(now, step);
+  keep_reservations(now, step);
   read_config(step);
   std::vector<Bundle> bundles = choose(now, step);
   std::erase_if(bundles, [&](const Bundle& bundle) {
@@ -77,11 +82,18 @@ Step LiveScheduler::step(Time now) {
     }
     return verdict.has_value();
   });
+  step.figures.decided = !bundles.empty();
+  // Who names another that does not agree is read alone, so that the other is not drawn in.
+  const auto lonely = std::stable_partition(bundles.begin(), bundles.end(),
+                                            [&](const Bundle& bundle) { return !table_.one_sided(bundle); });
+  const std::vector<Bundle> alone(std::make_move_iterator(lonely), std::make_move_iterator(bundles.end()));
+  bundles.erase(lonely, bundles.end());
   if (!bundles.empty()) {
-    step.figures.decided = true;
     decide(bundles, now, step);
   }
-  keep_reservations(now, step);
+  for (const Bundle& bundle : alone) {
+    decide({bundle}, now, step);
+  }
   preempt(now, step);
   report(now, step);
   report_cluster(now, step);
@@ -235,16 +247,7 @@ void LiveScheduler::decide(const std::vector<Bundle>& bundles, Time now, Step& s
   remark(step, faults);
   if (!reading) {
     cluster_.forget_running();
-    if (bundles.size() > 1) {
-      // One of them cannot be read; the others shall not suffer.
-      for (const Bundle& bundle : bundles) {
-        decide({bundle}, now, step);
-      }
-    } else {
-      tell(bundles.front(),
-           {.state = GangState::kRejected, .reason = Reason::kInvalidRequest, .message = reading.error().message}, now,
-           step);
-    }
+    set_unreadable_aside(bundles, now, step);
     return;
   }
   std::map<std::string, const Bundle*> bundle_of;
@@ -259,22 +262,59 @@ void LiveScheduler::decide(const std::vector<Bundle>& bundles, Time now, Step& s
   for (Submission& submission : reading->queue) {
     submission.may_evict = false;
     const auto bundle = bundle_of.find(GangTable::id_of(submission.key));
-    const bool runs = bundle != bundle_of.end() &&
-                      std::any_of(bundle->second->begin(), bundle->second->end(), [&](const std::string& id) {
-                        const LiveGang* gang = table_.find(id);
-                        return gang != nullptr && gang->placed > 0;
-                      });
+    if (bundle == bundle_of.end()) {
+      // Its pods contradict each other about who belongs together.
+      remark(step, {{.code = Errc::kInvalid,
+                     .message = fmt::format("gang \"{}/{}\" is named by pods of another that does not know it",
+                                            submission.key.ns, submission.key.name)}});
+      continue;
+    }
+    const bool runs = std::any_of(bundle->second->begin(), bundle->second->end(), [&](const std::string& id) {
+      const LiveGang* gang = table_.find(id);
+      return gang != nullptr && gang->placed > 0;
+    });
     queues[!runs ? 2U : insists(submission) ? 0U : 1U].push_back(std::move(submission));
   }
   for (std::vector<Submission>& queue : queues) {
     const Plan plan = run_cycle(cluster_, quota, std::move(queue));
     for (const Decision& decision : plan.decisions) {
-      const auto bundle = bundle_of.find(GangTable::id_of(decision.key));
-      GANTREE_CHECK(bundle != bundle_of.end());
-      settle(decision, *bundle->second, now, step);
+      settle(decision, *bundle_of.at(GangTable::id_of(decision.key)), now, step);
     }
   }
   cluster_.forget_running();
+}
+
+// One of them cannot be read; the others shall not suffer. It is not looked at again for a while.
+void LiveScheduler::set_unreadable_aside(const std::vector<Bundle>& bundles, Time now, Step& step) {
+  std::vector<Bundle> good;
+  for (const Bundle& bundle : bundles) {
+    Quota quota;
+    std::vector<Error> faults;
+    const auto reading = take_in(readers_of(dialects_), documents_of({bundle}), std::nullopt, cluster_, quota, &faults);
+    cluster_.forget_running();
+    if (reading) {
+      good.push_back(bundle);
+      continue;
+    }
+    for (const std::string& id : bundle) {
+      if (LiveGang* gang = table_.find(id)) {
+        gang->retry_at = now + kLongestBackoff;
+      }
+    }
+    tell(bundle,
+         {.state = GangState::kRejected,
+          .reason = Reason::kInvalidRequest,
+          .message = without_places(reading.error().message)},
+         now, step);
+  }
+  // Where each can be read by itself, all of them together cannot, for whatever reason: then one by one.
+  if (good.size() == bundles.size()) {
+    for (const Bundle& bundle : bundles.size() > 1 ? bundles : std::vector<Bundle>()) {
+      decide({bundle}, now, step);
+    }
+  } else if (!good.empty()) {
+    decide(good, now, step);
+  }
 }
 
 void LiveScheduler::settle(const Decision& decision, const Bundle& bundle, Time now, Step& step) {
@@ -341,6 +381,10 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
   open_.erase(it);
   LiveGang* gang = table_.find(open.gang);
   if (open.pod.empty()) {
+    if (open.cluster && answer != Answer::kDone) {
+      reported_structure_.reset();
+      cluster_reported_at_ = now + kLongestBackoff;
+    }
     if (gang != nullptr && answer == Answer::kDone) {
       gang->report_failures = 0;
     } else if (gang != nullptr) {
@@ -352,7 +396,7 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
     return;
   }
   if (open.verb == WriteVerb::kEvict) {
-    // A budget may forbid it for now. What never works is given up with the reservation.
+    // A budget may forbid it for now. It is given up with the reservation.
     if (answer != Answer::kDone && answer != Answer::kWithdrawn) {
       again_.emplace(now + backoff(open.attempts), open);
     }
@@ -360,20 +404,19 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
   }
   const LivePod* pod = table_.find_pod(open.pod);
   const bool assumed = pod != nullptr && pod->uid == open.uid && pod->assumed;
-  switch (answer) {
+  // What may have been done once is not undone by a later refusal.
+  const bool uncertain = answer == Answer::kUncertain || (answer == Answer::kRefused && open.uncertain);
+  switch (uncertain ? Answer::kUncertain : answer) {
     case Answer::kDone:
-      uncertain_.erase(open.pod);
       if (gang != nullptr) {
         gang->failures = 0;
       }
       return;
     case Answer::kUncertain:
+      // Asking again does no harm: where it was done, the server says that the pod has its node. So it is asked until
+      // the answer is clear, or the pod's own event tells; its room is kept.
       if (assumed) {
-        uncertain_.emplace(open.pod, now + kEventPatience);
-        // Asking again does no harm: where it was done, the server says that the pod has its node.
-        if (open.attempts < kBindAttempts) {
-          again_.emplace(now + backoff(open.attempts), open);
-        }
+        again_.emplace(now + backoff(open.attempts), open)->second.uncertain = true;
       }
       return;
     case Answer::kRefused:
@@ -387,18 +430,18 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
       }
       [[fallthrough]];
     case Answer::kWithdrawn:
-      if (assumed) {
+      if (assumed && !open.uncertain) {
         forget(open.pod, now);
       }
       return;
   }
 }
 
-void LiveScheduler::order_pod(Step& step, WriteVerb verb, const std::string& key, int attempts) {
+void LiveScheduler::order_pod(Step& step, WriteVerb verb, const std::string& key, int attempts, bool uncertain) {
   const LivePod& pod = *table_.find_pod(key);
   order(step, Urgency::kBinding,
         {.verb = verb, .object = pod_ref(key, pod.uid), .node = verb == WriteVerb::kBind ? pod.node : "", .body = {}},
-        {.verb = verb, .pod = key, .uid = pod.uid, .gang = pod.gang, .attempts = attempts});
+        {.verb = verb, .pod = key, .uid = pod.uid, .gang = pod.gang, .attempts = attempts, .uncertain = uncertain});
 }
 
 void LiveScheduler::order_again(Time now, Step& step) {
@@ -406,10 +449,14 @@ void LiveScheduler::order_again(Time now, Step& step) {
     const OpenOrder open = std::move(again_.begin()->second);
     again_.erase(again_.begin());
     const LivePod* pod = table_.find_pod(open.pod);
-    const bool wanted = pod != nullptr && pod->uid == open.uid &&
-                        (open.verb == WriteVerb::kBind ? pod->assumed : !pod->deleting && !pod->ended());
+    const auto waits_for_it = [&](const Reservation& one) { return one.blockers.contains(open.pod); };
+    const bool wanted =
+        pod != nullptr && pod->uid == open.uid &&
+        (open.verb == WriteVerb::kBind ? pod->assumed
+                                       : !pod->deleting && !pod->ended() &&
+                                             std::any_of(reservations_.begin(), reservations_.end(), waits_for_it));
     if (wanted) {
-      order_pod(step, open.verb, open.pod, open.attempts + 1);
+      order_pod(step, open.verb, open.pod, open.attempts + 1, open.uncertain);
     }
   }
   if (!again_.empty()) {
@@ -419,7 +466,6 @@ void LiveScheduler::order_again(Time now, Step& step) {
 
 void LiveScheduler::forget(const std::string& key, Time now) {
   cluster_.remove_pod(key);
-  uncertain_.erase(key);
   table_.change_pod(key, now, [](LivePod& pod) {
     pod.assumed = false;
     pod.text = without_node(pod.text, pod.node);
@@ -429,23 +475,37 @@ void LiveScheduler::forget(const std::string& key, Time now) {
   touch(table_.find_pod(key)->gang);
 }
 
-void LiveScheduler::expire(Time now, Step& step) {
-  for (auto it = uncertain_.begin(); it != uncertain_.end();) {
-    if (it->second > now) {
-      step.wake_by(it->second);
-      ++it;
-      continue;
-    }
-    const std::string key = it->first;
-    it = uncertain_.erase(it);
-    if (const LivePod* pod = table_.find_pod(key); pod != nullptr && pod->assumed) {
-      step.remarks.push_back(fmt::format(
-          "the binding of pod \"{}\" to node \"{}\" had no clear answer, and no event told of it: it is taken "
-          "as not done",
-          key, pod->node));
-      forget(key, now);
+void LiveScheduler::stop_leading(Time now) {
+  reservations_.clear();
+  crowded_out_.clear();
+  look_again_.clear();
+  // What may have been done stays booked until its event tells.
+  std::set<std::string> kept;
+  for (const auto& [id, open] : open_) {
+    kept.insert(open.pod);
+  }
+  for (const auto& [time, open] : std::exchange(again_, {})) {
+    if (open.uncertain) {
+      kept.insert(open.pod);
     }
   }
+  std::vector<std::string> assumed;
+  for (const auto& [id, gang] : table_.gangs()) {
+    for (const std::string& key : gang.pods) {
+      if (table_.find_pod(key)->assumed && !kept.contains(key)) {
+        assumed.push_back(key);
+      }
+    }
+  }
+  for (const std::string& key : assumed) {
+    forget(key, now);
+  }
+}
+
+void LiveScheduler::stand_by() {
+  dirty_.clear();
+  unreported_.clear();
+  stood_by_ = true;
 }
 
 void LiveScheduler::order(Step& step, Urgency urgency, Write write, OpenOrder open) {

@@ -62,6 +62,8 @@ struct OpenOrder {
   std::string uid = {};
   std::string gang = {};
   int attempts = 1;
+  bool uncertain = false;  // an attempt may have been executed
+  bool cluster = false;    // the status of what concerns the whole cluster
 };
 
 // Room that a gang has been given, and that others have still to leave. Its pods are assumed, so that nobody else gets
@@ -69,7 +71,7 @@ struct OpenOrder {
 struct Reservation {
   std::vector<std::string> bundle;
   std::vector<std::string> pods;
-  std::set<std::string> blockers;  // pods that are being deleted
+  std::map<std::string, std::string> blockers;  // pods that are being deleted, with their uids; "" of others' pods
   Time until = {};
 };
 
@@ -109,6 +111,11 @@ class LiveScheduler {
   [[nodiscard]] Step step(Time now);
   void answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
 
+  // Another may lead now: all that was decided and not sent is given up. Then, as long as that lasts, now and then
+  // instead of step(): what changed is not remembered one by one.
+  void stop_leading(Time now);
+  void stand_by();
+
   [[nodiscard]] Cluster& cluster() { return cluster_; }
   [[nodiscard]] const GangTable& table() const { return table_; }
 
@@ -125,6 +132,7 @@ class LiveScheduler {
 
   [[nodiscard]] std::vector<Bundle> choose(Time now, Step& step);
   void decide(const std::vector<Bundle>& bundles, Time now, Step& step);
+  void set_unreadable_aside(const std::vector<Bundle>& bundles, Time now, Step& step);
   // Why the bundle cannot be looked at as yet; nothing where it can.
   [[nodiscard]] std::optional<Verdict> obstacle(const Bundle& bundle);
   [[nodiscard]] std::vector<json::Document> documents_of(const std::vector<Bundle>& bundles);
@@ -136,12 +144,15 @@ class LiveScheduler {
   void evict(const Eviction& eviction, Time now, Step& step);
   void keep_reservations(Time now, Step& step);
   [[nodiscard]] bool outranks_somebody(const Bundle& bundle);
+  [[nodiscard]] bool is_gone(const std::string& pod, const std::string& uid);
+  [[nodiscard]] bool still_good(const Reservation& reservation) const;
+  [[nodiscard]] std::vector<Bundle> evictable(std::int64_t below, const std::map<std::string, Bundle>& asking);
+  void shield(const std::map<std::string, Bundle>& asking);
   void tell(const Bundle& bundle, Verdict verdict, Time now, Step& step);
   void tell_pods(const LiveGang& gang, const Verdict& verdict, Time now, Step& step);
   void forget(const std::string& pod, Time now);
-  void expire(Time now, Step& step);
   void order_again(Time now, Step& step);
-  void order_pod(Step& step, WriteVerb verb, const std::string& pod, int attempts);
+  void order_pod(Step& step, WriteVerb verb, const std::string& pod, int attempts, bool uncertain = false);
   void report(Time now, Step& step);
   void report_cluster(Time now, Step& step);
   void read_config(Step& step);
@@ -159,6 +170,7 @@ class LiveScheduler {
   std::set<std::string> dirty_;                              // gangs that changed since they were looked at
   std::set<std::string> unreported_;                         // gangs whose status may be out of date
   bool config_changed_ = true;
+  bool stood_by_ = false;   // changes were not remembered one by one
   bool room_grew_ = false;  // since all that waits was looked at
   std::map<std::uint64_t, OpenOrder> open_;
   std::multimap<Time, OpenOrder> again_;         // refused orders by when to try again; their room is kept meanwhile
@@ -168,7 +180,6 @@ class LiveScheduler {
   std::vector<Reservation> reservations_;
   Time next_preemption_ = {};
   Time all_tried_at_ = {};
-  std::map<std::string, Time> uncertain_;  // assumed pods by when to give up on their event
   std::uint64_t next_order_ = 1;
   std::uint64_t events_ = 0;
   std::set<std::string> remarked_;  // said once

@@ -215,7 +215,7 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
     }
     if (!pod.gang.empty()) {
       if (auto partners = dialect->partners(named); !partners.empty()) {
-        table_.add_partners(pod.gang, std::move(partners));
+        table_.add_partners(pod.gang, partners);
       }
       break;
     }
@@ -241,9 +241,6 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
       touch(before->gang);
     }
   }
-  if (!pod.assumed) {
-    uncertain_.erase(key);
-  }
   const std::string gang = pod.gang;
   table_.put_pod(key, std::move(pod), now);
   touch(gang);
@@ -253,7 +250,6 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
 void LiveScheduler::pod_removed(const std::string& key) {
   room_grew_ = room_grew_ || !cluster_.node_of(key).empty();
   cluster_.remove_pod(key);
-  uncertain_.erase(key);
   going_.erase(key);
   if (const LivePod* pod = table_.find_pod(key)) {
     touch(pod->gang);
@@ -288,9 +284,23 @@ void LiveScheduler::removed(std::string_view kind, std::string_view ns, std::str
     return;
   }
   const std::string gang = key_of(ns, name);
-  if (table_.find(gang) != nullptr) {
-    table_.undefine(gang);
-    touch(gang);
+  if (table_.find(gang) == nullptr) {
+    return;
+  }
+  table_.undefine(gang);
+  touch(gang);
+  // From now on it counts again what its pods say.
+  const LiveGang* left = table_.find(gang);
+  for (const std::string& key : left == nullptr ? std::set<std::string>() : left->pods) {
+    const auto parsed = parse(table_.find_pod(key)->text);
+    for (const auto& dialect : dialects_) {
+      if (parsed) {
+        const std::size_t slash = key.find('/');
+        table_.add_partners(gang, dialect->partners({.object = parsed->object,
+                                                     .ns = std::string_view(key).substr(0, slash),
+                                                     .name = std::string_view(key).substr(slash + 1)}));
+      }
+    }
   }
 }
 

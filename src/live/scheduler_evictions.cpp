@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "cycle/cycle.h"
 #include "live/notices.h"
@@ -50,34 +51,35 @@ void LiveScheduler::preempt(Time now, Step& step) {
     return;
   }
   next_preemption_ = now + kPreemptEvery;
-  // Everyone who runs, but for those with pods that are only assumed or are going already.
-  std::vector<Bundle> bundles;
   std::map<std::string, Bundle> asking;
+  std::int64_t highest = std::numeric_limits<std::int64_t>::min();
   for (const std::string& id : std::exchange(crowded_out_, {})) {
     Bundle bundle = table_.bundle(id);
-    const bool waits = std::any_of(bundle.begin(), bundle.end(), [&](const std::string& member) {
+    bool waits = false;
+    for (const std::string& member : bundle) {
       const LiveGang* gang = table_.find(member);
-      return gang != nullptr && gang->waiting > 0;
-    });
-    if (waits) {
-      bundles.push_back(bundle);
-      asking.emplace(id, std::move(bundle));
+      for (const std::string& key : gang == nullptr ? std::set<std::string>() : gang->pods) {
+        const LivePod& pod = *table_.find_pod(key);
+        waits = waits || pod.waits();
+        highest = std::max(highest, pod.waits() ? pod.priority : highest);
+      }
+    }
+    // What it needs may have changed since it was refused.
+    if (waits && !obstacle(bundle)) {
+      asking.emplace(bundle.front(), std::move(bundle));
     }
   }
-  for (const auto& [id, gang] : table_.gangs()) {
-    const bool settled = std::all_of(gang.pods.begin(), gang.pods.end(), [&](const std::string& key) {
-      const LivePod& pod = *table_.find_pod(key);
-      return !pod.assumed && !pod.deleting;
-    });
-    if (gang.placed > 0 && gang.waiting == 0 && settled) {
-      bundles.push_back({id});
-    }
+  std::vector<Bundle> bundles = evictable(highest, asking);
+  for (const auto& [id, bundle] : asking) {
+    bundles.push_back(bundle);
   }
   const std::vector<json::Document> documents = documents_of(bundles);
   Quota quota;
   std::vector<Error> faults;
   auto reading = take_in(readers_of(dialects_), documents, std::nullopt, cluster_, quota, &faults);
   if (reading) {
+    shield(asking);
+    std::sort(reading->queue.begin(), reading->queue.end(), goes_before);
     for (Submission& submission : reading->queue) {
       const auto bundle = std::find_if(asking.begin(), asking.end(), [&](const auto& one) {
         const std::string id = GangTable::id_of(submission.key);
@@ -89,6 +91,53 @@ void LiveScheduler::preempt(Time now, Step& step) {
     }
   }
   cluster_.forget_running();
+}
+
+// The bundles all of whose pods are settled on nodes, of lower priority than that; not those that ask.
+std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below,
+                                                            const std::map<std::string, Bundle>& asking) {
+  std::vector<Bundle> found;
+  std::set<std::string> seen;
+  for (const auto& [front, bundle] : asking) {
+    seen.insert(bundle.begin(), bundle.end());
+  }
+  const auto settled = [&](const std::string& key) {
+    const LivePod& pod = *table_.find_pod(key);
+    return !pod.assumed && !pod.deleting && pod.priority < below;
+  };
+  for (const auto& [id, gang] : table_.gangs()) {
+    if (gang.placed == 0 || seen.contains(id)) {
+      continue;
+    }
+    Bundle bundle = table_.bundle(id);
+    seen.insert(bundle.begin(), bundle.end());
+    const bool all = std::all_of(bundle.begin(), bundle.end(), [&](const std::string& member) {
+      const LiveGang* one = table_.find(member);
+      return one == nullptr || (one->waiting == 0 && std::all_of(one->pods.begin(), one->pods.end(), settled));
+    });
+    if (all && !table_.one_sided(bundle)) {
+      found.push_back(std::move(bundle));
+    }
+  }
+  return found;
+}
+
+// Pods of those who ask run too, in part; they are not evicted for themselves or for each other.
+void LiveScheduler::shield(const std::map<std::string, Bundle>& asking) {
+  std::set<std::string> shielded;
+  for (const auto& [front, bundle] : asking) {
+    shielded.insert(bundle.begin(), bundle.end());
+  }
+  std::vector<RunningGang> running = cluster_.running();
+  const std::vector<DisruptionBudget> budgets = cluster_.budgets();
+  cluster_.forget_running();
+  for (const DisruptionBudget& budget : budgets) {
+    static_cast<void>(cluster_.add_budget(budget));
+  }
+  for (RunningGang& gang : running) {
+    gang.evictable = gang.evictable && !shielded.contains(GangTable::id_of(gang.key));
+    cluster_.add_running(std::move(gang));
+  }
 }
 
 // Tried as if those that are going had gone: who only waits for them evicts nobody else.
@@ -107,7 +156,11 @@ void LiveScheduler::preempt_for(Submission submission, const Bundle& bundle, Tim
   if (decision.state != GangState::kPlaced) {
     return;
   }
-  Reservation reservation{.bundle = bundle, .pods = {}, .blockers = going_, .until = now + kReservedFor};
+  Reservation reservation{.bundle = bundle, .pods = {}, .blockers = {}, .until = now + kReservedFor};
+  for (const std::string& key : going_) {
+    const LivePod* pod = table_.find_pod(key);
+    reservation.blockers.emplace(key, pod == nullptr ? "" : pod->uid);
+  }
   std::string who;
   for (const Eviction& eviction : plan.evictions) {
     for (const std::string& id : table_.bundle(GangTable::id_of(eviction.key))) {
@@ -115,7 +168,7 @@ void LiveScheduler::preempt_for(Submission submission, const Bundle& bundle, Tim
       for (const std::string& key : gang == nullptr ? std::set<std::string>() : gang->pods) {
         if (!table_.find_pod(key)->node.empty() && !table_.find_pod(key)->ended()) {
           cluster_.take_back(key);
-          reservation.blockers.insert(key);
+          reservation.blockers.emplace(key, table_.find_pod(key)->uid);
         }
       }
     }
@@ -131,7 +184,7 @@ void LiveScheduler::preempt_for(Submission submission, const Bundle& bundle, Tim
   for (const std::string& key : reservation.pods) {
     nodes.insert(cluster_.node_of(key));
   }
-  std::erase_if(reservation.blockers, [&](const std::string& key) { return !nodes.contains(cluster_.node_of(key)); });
+  std::erase_if(reservation.blockers, [&](const auto& one) { return !nodes.contains(cluster_.node_of(one.first)); });
   reservations_.push_back(std::move(reservation));
   keep_reservations(now, step);
 }
@@ -160,14 +213,40 @@ void LiveScheduler::evict(const Eviction& eviction, Time now, Step& step) {
   }
 }
 
+// Another pod may have come under the same name.
+bool LiveScheduler::is_gone(const std::string& key, const std::string& uid) {
+  if (uid.empty()) {
+    return !going_.contains(key);
+  }
+  const LivePod* pod = table_.find_pod(key);
+  return pod == nullptr || pod->uid != uid || pod->node.empty() || pod->ended();
+}
+
+// It may be long since the room was given: the API server binds to any node, whatever became of it.
+bool LiveScheduler::still_good(const Reservation& reservation) const {
+  const Inventory& inventory = cluster_.inventory();
+  return std::all_of(reservation.pods.begin(), reservation.pods.end(), [&](const std::string& key) {
+    const auto node = inventory.find(cluster_.node_of(key));
+    if (!node || !inventory.alive(*node) || !inventory.node(*node).ready || inventory.node(*node).unschedulable) {
+      return false;
+    }
+    for (std::size_t r = 0; r < inventory.resources().size(); ++r) {
+      if (inventory.free(*node, make_id<ResourceTag>(r)) < 0) {
+        return false;
+      }
+    }
+    return true;
+  });
+}
+
 void LiveScheduler::keep_reservations(Time now, Step& step) {
   std::erase_if(reservations_, [&](Reservation& reservation) {
-    std::erase_if(reservation.blockers, [&](const std::string& key) { return cluster_.node_of(key).empty(); });
+    std::erase_if(reservation.blockers, [&](const auto& one) { return is_gone(one.first, one.second); });
     const bool whole = std::all_of(reservation.pods.begin(), reservation.pods.end(), [&](const std::string& key) {
       const LivePod* pod = table_.find_pod(key);
       return pod != nullptr && pod->assumed;
     });
-    if (whole && reservation.blockers.empty()) {
+    if (whole && reservation.blockers.empty() && still_good(reservation)) {
       for (const std::string& key : reservation.pods) {
         order_pod(step, WriteVerb::kBind, key, 1);
       }
@@ -180,7 +259,7 @@ void LiveScheduler::keep_reservations(Time now, Step& step) {
            now, step);
       return true;
     }
-    if (whole && now < reservation.until) {
+    if (whole && !reservation.blockers.empty() && now < reservation.until) {
       step.wake_by(reservation.until);
       return false;
     }

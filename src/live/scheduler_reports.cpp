@@ -133,12 +133,21 @@ void LiveScheduler::report(Time now, Step& step) {
     if (!parsed) {
       continue;
     }
+    const bool same = gang->verdict && gang->reported && gang->reported->state == gang->verdict->state &&
+                      gang->reported->reason == gang->verdict->reason;
+    const bool news =
+        gang->verdict && (gang->report_failures > 0 ||
+                          (gang->reported != gang->verdict && (!same || now - gang->details_at >= kDetailsEvery)));
     const GangReport about{.object = parsed->object,
                            .members = gang->counts,
-                           .verdict = gang->verdict ? &*gang->verdict : nullptr,
+                           .verdict = news ? &*gang->verdict : nullptr,
                            .now = rfc3339(now)};
     if (auto write = gang->dialect->report(about)) {
       gang->reported_at = now;
+      if (news) {
+        gang->reported = gang->verdict;
+        gang->details_at = now;
+      }
       order(step, Urgency::kStatus, std::move(*write), {.pod = {}, .uid = {}, .gang = id});
     }
   }
@@ -164,7 +173,9 @@ void LiveScheduler::report_cluster(Time now, Step& step) {
     const ObjectRef ref = ref_of(*parsed);
     for (const auto& dialect : dialects_) {
       if (auto write = dialect->report({.object = parsed->object, .ns = ref.ns, .name = ref.name}, cluster_)) {
-        order(step, Urgency::kStatus, std::move(*write));
+        OpenOrder open;
+        open.cluster = true;
+        order(step, Urgency::kStatus, std::move(*write), std::move(open));
       }
     }
   }

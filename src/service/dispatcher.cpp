@@ -61,6 +61,9 @@ void Dispatcher::add(Order order) {
     ++dropped_events_;
     return;
   }
+  if (order.write.verb == WriteVerb::kBind) {
+    bound_.insert(order.write.object.uid);
+  }
   queue.push_back({std::move(order), std::chrono::steady_clock::now()});
 }
 
@@ -80,10 +83,22 @@ void Dispatcher::send(Time now) {
       }
       const Queued next = std::move(queue.front());
       queue.pop_front();
+      if (urgency == Urgency::kStatus && bound_.contains(next.order.write.object.uid)) {
+        mailbox_.post(
+            WriteAnswered{.order = next.order.id, .bind = false, .ordered = next.since, .reply = overtaken()});
+        continue;
+      }
       in_flight_.emplace(next.order.id, urgency);
       hand_over(next);
     }
   }
+}
+
+// Sent after the binding it would say that the pod has no node.
+kube::Reply Dispatcher::overtaken() {
+  kube::Reply reply;
+  reply.result = kube::CallResult::kOk;
+  return reply;
 }
 
 void Dispatcher::hand_over(const Queued& queued) {
@@ -119,6 +134,9 @@ void Dispatcher::answered(std::uint64_t order) {
   if (it != in_flight_.end()) {
     events_in_flight_ -= it->second == Urgency::kEvent ? 1U : 0U;
     in_flight_.erase(it);
+  }
+  if (queues_[index_of(Urgency::kStatus)].empty() && queues_[index_of(Urgency::kBinding)].empty()) {
+    bound_.clear();
   }
 }
 

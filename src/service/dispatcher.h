@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,12 +57,14 @@ class Dispatcher {
   };
 
   void hand_over(const Queued& queued);
+  [[nodiscard]] static kube::Reply overtaken();
 
   kube::Client& client_;
   LoopMailbox& mailbox_;
   DispatchLimits limits_;
   std::array<std::deque<Queued>, 3> queues_;    // by urgency
   std::map<std::uint64_t, Urgency> in_flight_;  // by order
+  std::set<std::string> bound_;  // uids of pods that have been sent to a node: that they wait is no longer to be told
   std::size_t events_in_flight_ = 0;
   double event_leave_ = 0;
   Time leave_since_ = {};

@@ -29,6 +29,7 @@ struct WriteAnswered {
 };
 struct LeadershipChanged {
   bool leading = false;
+  bool after_another = false;  // whose last writes the watches may not have told of yet
 };
 // To be run on the loop's thread, which owns the state: a scrape of the metrics, say.
 struct Errand {

@@ -16,9 +16,14 @@ constexpr milliseconds kHeartbeat{5'000};
 // How soon an event that had no leave is tried again.
 constexpr milliseconds kEventPoll{100};
 constexpr milliseconds kLongestRest{500};
+// The watches of a server in good health are late by milliseconds.
+constexpr milliseconds kHandOver{1'000};
 
+// The time of day when the process started, and what has passed since: somebody may set the clock.
 Time wall_clock() {
-  return std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+  static const auto kStart = std::chrono::system_clock::now();
+  static const auto kSteadyStart = std::chrono::steady_clock::now();
+  return std::chrono::floor<milliseconds>(kStart + (std::chrono::steady_clock::now() - kSteadyStart));
 }
 
 template <class... Cases>
@@ -41,7 +46,7 @@ milliseconds Loop::silence() const {
   return std::chrono::duration_cast<milliseconds>(Steady::now().time_since_epoch() - Steady::duration(heartbeat_));
 }
 
-void Loop::run(milliseconds patience) {
+bool Loop::run(milliseconds patience) {
   std::optional<Steady::time_point> give_up;
   for (;;) {
     Time now = wall_clock();
@@ -63,6 +68,8 @@ void Loop::run(milliseconds patience) {
     const bool due = news_ || (wake_ && *wake_ <= now);
     if (synced_ && leading_ && !stopping_ && due && Steady::now() >= rest_until_) {
       step(now);
+    } else if (!leading_) {
+      scheduler_.stand_by();
     }
     dispatcher_.send(now);
     if (stopping_) {
@@ -70,12 +77,12 @@ void Loop::run(milliseconds patience) {
         give_up = Steady::now() + patience;
       }
       if (dispatcher_.waiting() + dispatcher_.in_flight() == 0) {
-        return;
+        return true;
       }
       if (Steady::now() >= *give_up) {
         surroundings_.log.warning("stopped before every write was answered",
                                   {{"writes", std::to_string(dispatcher_.waiting() + dispatcher_.in_flight())}});
-        return;
+        return dispatcher_.in_flight() == 0;
       }
     }
   }
@@ -115,7 +122,7 @@ void Loop::take(Letter letter, Time now) {
                    news_ = true;
                  },
                  [&](const WriteAnswered& answer) { take_answer(answer, now); },
-                 [&](const LeadershipChanged& change) { set_leading(change.leading, now); },
+                 [&](const LeadershipChanged& change) { set_leading(change, now); },
                  [](const Errand& errand) { errand.run(); },
                  [](const Listed&) {},
                  [&](const Stop&) {
@@ -144,14 +151,19 @@ void Loop::take_answer(const WriteAnswered& answer, Time now) {
   scheduler_.answered(answer.order, meaning, answer.reply.message, now);
 }
 
-void Loop::set_leading(bool leading, Time now) {
-  leading_ = leading;
+void Loop::set_leading(const LeadershipChanged& change, Time now) {
+  leading_ = change.leading;
   news_ = true;
-  if (!leading) {
-    for (const std::uint64_t order : dispatcher_.withdraw()) {
-      scheduler_.answered(order, Answer::kWithdrawn, "no longer the leader", now);
+  if (change.leading) {
+    if (change.after_another) {
+      rest_until_ = Steady::now() + kHandOver;
     }
+    return;
   }
+  for (const std::uint64_t order : dispatcher_.withdraw()) {
+    scheduler_.answered(order, Answer::kWithdrawn, "no longer the leader", now);
+  }
+  scheduler_.stop_leading(now);
 }
 
 void Loop::step(Time now) {

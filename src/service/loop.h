@@ -38,8 +38,9 @@ class Loop {
   // What it is given must outlive it. `leading`: from the start, without an election.
   Loop(LoopSurroundings surroundings, SchedulerOptions options, bool leading);
 
-  // Until a Stop comes and all bindings are through, or `patience` after it is over.
-  void run(std::chrono::milliseconds patience);
+  // Until a Stop comes and all bindings are through, or `patience` after it is over: false, if writes are still under
+  // way then.
+  [[nodiscard]] bool run(std::chrono::milliseconds patience);
 
   [[nodiscard]] LiveScheduler& scheduler() { return scheduler_; }
 
@@ -57,7 +58,7 @@ class Loop {
 
   void take(Letter letter, Time now);
   void take_answer(const WriteAnswered& answer, Time now);
-  void set_leading(bool leading, Time now);
+  void set_leading(const LeadershipChanged& change, Time now);
   void step(Time now);
   [[nodiscard]] Steady::time_point next_wake(Time now) const;
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -39,7 +40,10 @@ class SignalWatch {
     pthread_sigmask(SIG_BLOCK, &signals_, &before_);
     thread_ = std::thread([this, &mailbox] {
       int signal = 0;
-      while (sigwait(&signals_, &signal) == 0 && signal != SIGUSR1) {
+      while (sigwait(&signals_, &signal) == 0 && !ending_) {
+        if (signal == SIGUSR1) {
+          continue;  // somebody else's
+        }
         if (asked_) {
           std::_Exit(1);  // asked twice: at once
         }
@@ -49,6 +53,7 @@ class SignalWatch {
     });
   }
   ~SignalWatch() {
+    ending_ = true;
     pthread_kill(thread_.native_handle(), SIGUSR1);
     thread_.join();
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
@@ -60,6 +65,7 @@ class SignalWatch {
   sigset_t signals_ = {};
   sigset_t before_ = {};
   bool asked_ = false;
+  std::atomic<bool> ending_ = false;
   std::thread thread_;
 };
 
@@ -109,19 +115,21 @@ http::Handler pages(Loop& loop, LoopMailbox& mailbox, const kube::Counters& read
 }
 
 kube::LeaderHandlers leader_handlers(LoopMailbox& mailbox, Log& log, const std::string& self) {
+  auto others = std::make_shared<std::atomic<bool>>(false);
   return {.started =
-              [&] {
+              [&, others] {
                 log.info("leading");
-                mailbox.post(LeadershipChanged{true});
+                mailbox.post(LeadershipChanged{.leading = true, .after_another = *others});
               },
           .stopped =
               [&] {
                 log.warning("no longer leading");
-                mailbox.post(LeadershipChanged{false});
+                mailbox.post(LeadershipChanged{.leading = false, .after_another = false});
               },
           .changed =
-              [&log, self](const std::string& holder) {
-                if (holder != self) {
+              [&log, self, others](const std::string& holder) {
+                if (holder != self && !holder.empty()) {
+                  *others = true;
                   log.info("another leads", {{"holder", holder}});
                 }
               },
@@ -186,6 +194,9 @@ Result<> run_service(const RunOptions& options, Log& log) {
     election.lease_duration = options.lease_duration;
     election.renew_deadline = renew_deadline;
     election.retry_period = options.lease_duration / 5;
+    if (auto sound = kube::check(election); !sound) {
+      return tl::unexpected(sound.error());
+    }
     leader = std::make_unique<kube::Leader>(writer, election, leader_handlers(mailbox, log, self));
   }
 
@@ -206,8 +217,9 @@ Result<> run_service(const RunOptions& options, Log& log) {
   watches = std::make_unique<kube::Watches>(reader, inbox.requests());
   log.info("started",
            {{"version", GANTREE_VERSION}, {"server", config->server}, {"as", config->origin}, {"identity", self}});
-  loop.run(options.patience);
-  if (leader) {
+  const bool clean = loop.run(options.patience);
+  // Where a write is still under way the lease runs out by itself: nobody else writes until then.
+  if (leader && clean) {
     leader->resign(std::chrono::seconds(2));
   }
   if (webhooks) {

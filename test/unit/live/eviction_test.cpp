@@ -109,6 +109,39 @@ TEST(LiveEviction, TheRoomIsOpenToAllAgainWhenThePreemptorGoes) {
   EXPECT_EQ(api.pods["late"].node, "n0-0");
 }
 
+TEST(LiveEviction, ARoomThatIsNoLongerGoodIsNotBound) {
+  Crowd api;
+  api.ask(10);
+  api.going("low-0");
+  api.decide();
+  api.scheduler.removed("Node", "", "n0-0", api.now);
+  api.remove_pod("low-0");
+  api.run();
+  EXPECT_TRUE(api.pods["high-0"].node.empty());
+}
+
+TEST(LiveEviction, AVictimThatComesBackUnderItsNameHasGone) {
+  Crowd api;
+  api.ask(10);
+  api.remove_pod("low-0");
+  api.uids["low-0"] = "another";
+  api.pod("low-0", {.gang = "low", .priority = 1});
+  api.run();
+  EXPECT_EQ(api.pods["high-0"].node, "n0-0");
+}
+
+TEST(LiveEviction, AnEvictionIsGivenUpWithTheGangThatWantedIt) {
+  Crowd api;
+  api.ask(10);
+  api.scheduler.answered(api.evictions.front().id, Answer::kRefused, "budget", api.now);
+  api.evictions.clear();
+  api.remove_pod("high-0");
+  api.decide();
+  api.pass(seconds(60));
+  api.decide();
+  EXPECT_THAT(api.evictions, IsEmpty());
+}
+
 TEST(LiveEviction, AnEvictionThatIsForbiddenForNowIsTriedAgain) {
   Crowd api;
   api.ask(10);

@@ -253,22 +253,69 @@ TEST(LiveScheduler, AsksAgainSoonWhereABindHadNoClearAnswer) {
   EXPECT_THAT(api.remarks, IsEmpty());
 }
 
-TEST(LiveScheduler, GivesUpOnABindOfWhichNoEventTells) {
+TEST(LiveScheduler, NeverGivesAwayTheRoomOfABindThatMayHaveBeenDone) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
+  api.pod("q", {.gpus = 8});
   api.decide();
-  for (int second = 0; second < 31; ++second) {
+  int asked = 0;
+  for (int second = 0; second < 300; ++second) {
     while (!api.binds.empty()) {
-      api.scheduler.answered(api.binds.front().id, Answer::kUncertain, "cut off", api.now);
+      EXPECT_EQ(api.binds.front().write.object.name, "p");
+      // First cut off, then refused: it may have been done the first time.
+      api.scheduler.answered(api.binds.front().id, asked++ == 0 ? Answer::kUncertain : Answer::kRefused, "", api.now);
       api.binds.pop_front();
     }
     api.pass(seconds(1));
     api.decide();
   }
+  EXPECT_GE(asked, 5);
+  EXPECT_LE(asked, 15);
+}
+
+TEST(LiveScheduler, ForgetsWhatItDecidedWhenAnotherLeads) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  api.scheduler.answered(api.binds.front().id, Answer::kRefused, "forbidden", api.now);
+  api.binds.clear();
+  api.scheduler.stop_leading(api.now);
+  api.scheduler.stand_by();
+  EXPECT_EQ(api.scheduler.cluster().node_of("default/p"), "");
+  // The other gave the room away meanwhile.
+  api.pod("q", {.gpus = 8, .node = "n0-0"});
+  api.pass(seconds(60));
   api.run();
-  EXPECT_EQ(api.pods["p"].node, "n0-0");
-  EXPECT_EQ(api.remarks.size(), 1U);
+  EXPECT_TRUE(api.pods["p"].node.empty());
+}
+
+TEST(LiveScheduler, NobodyHoldsUpAnothersGangByNamingIt) {
+  FakeApi api;
+  api.racks(1, 2);
+  api.pod_group("mine", 1);
+  api.pods_of("mine", 1);
+  api.pod_group("theirs", 1, R"("gang.scheduling.koordinator.sh/groups":"[\"default/mine\",\"default/theirs\"]")");
+  api.pods_of("theirs", 1);
+  api.run();
+  EXPECT_EQ(api.bound("mine"), 1);
+  EXPECT_EQ(api.bound("theirs"), 0);
+}
+
+TEST(LiveScheduler, PodsThatContradictEachOtherAboutTheirPartnersStopNobody) {
+  FakeApi api;
+  api.racks(1, 2);
+  const std::string common =
+      R"("gang.scheduling.koordinator.sh/name":"m","gang.scheduling.koordinator.sh/min-available":"2",)";
+  api.pod("p1", {.gpus = 1,
+                 .annotations = common + R"("gang.scheduling.koordinator.sh/groups":"[\"default/a\",\"default/m\"]")"});
+  api.pod("p2", {.gpus = 1,
+                 .annotations = common + R"("gang.scheduling.koordinator.sh/groups":"[\"default/m\",\"default/z\"]")"});
+  api.pod("other", {.gpus = 1});
+  api.run();
+  EXPECT_EQ(api.pods["other"].node, "n0-0");
+  EXPECT_TRUE(api.pods["p1"].node.empty());
 }
 
 TEST(LiveScheduler, GivesBackTheRoomOfAPodDeletedBeforeItWasBound) {

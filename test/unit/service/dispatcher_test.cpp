@@ -102,6 +102,17 @@ TEST(Dispatcher, TakesBackWhatWasNotSent) {
   EXPECT_EQ(desk.dispatcher.withdraw(), (std::vector<std::uint64_t>{2}));
 }
 
+TEST(Dispatcher, DoesNotSayThatAPodWaitsOnceItIsBound) {
+  Desk desk({.in_flight = 1});
+  desk.add(1, Urgency::kStatus);
+  desk.add(2, Urgency::kBinding);
+  desk.dispatcher.send(kNow);
+  desk.dispatcher.answered(2);
+  desk.dispatcher.send(kNow);
+  EXPECT_EQ(desk.transport.sent.size(), 1U);
+  EXPECT_EQ(desk.mailbox.size(), 1U) << "it is answered all the same";
+}
+
 TEST(Dispatcher, NamesResourcesAsKubernetesDoes) {
   EXPECT_EQ(resource_of("", "v1", "Pod", true).plural, "pods");
   EXPECT_EQ(resource_of("g", "v1", "ClusterNetworkTopology", false).plural, "clusternetworktopologies");
