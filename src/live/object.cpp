@@ -242,8 +242,12 @@ std::string without_node(const std::string& text, std::string_view node) {
 
 std::string without_places(std::string message) {
   const std::string place = fmt::format("{}:1: ", kNoFile);
+  constexpr std::string_view kInput = " in the input";
   for (std::size_t at = message.find(place); at != std::string::npos; at = message.find(place, at)) {
     message.erase(at, place.size());
+  }
+  for (std::size_t at = message.find(kInput); at != std::string::npos; at = message.find(kInput, at)) {
+    message.replace(at, kInput.size(), " in the cluster");
   }
   return message;
 }

@@ -250,26 +250,31 @@ void LiveScheduler::decide(const std::vector<Bundle>& bundles, Time now, Step& s
     set_unreadable_aside(bundles, now, step);
     return;
   }
-  std::map<std::string, const Bundle*> bundle_of;
+  std::map<std::string, const Bundle*> known;
   for (const Bundle& bundle : bundles) {
     for (const std::string& id : bundle) {
-      bundle_of.emplace(id, &bundle);
+      known.emplace(id, &bundle);
     }
   }
+  // A group goes by the first of its gangs, which may be one that is not there.
+  const auto bundle_of = [&](const GangKey& key) -> const Bundle* {
+    const auto it = known.find(GangTable::id_of(key));
+    return it != known.end() ? it->second : bundles.size() == 1 ? &bundles.front() : nullptr;
+  };
   // Whoever runs without its minimum, say because this process died while it bound a gang, holds room that is of no
   // use to it until the rest has come. Whoever lost a pod comes next.
   std::array<std::vector<Submission>, 3> queues;
   for (Submission& submission : reading->queue) {
     submission.may_evict = false;
-    const auto bundle = bundle_of.find(GangTable::id_of(submission.key));
-    if (bundle == bundle_of.end()) {
+    const Bundle* bundle = bundle_of(submission.key);
+    if (bundle == nullptr) {
       // Its pods contradict each other about who belongs together.
       remark(step, {{.code = Errc::kInvalid,
                      .message = fmt::format("gang \"{}/{}\" is named by pods of another that does not know it",
                                             submission.key.ns, submission.key.name)}});
       continue;
     }
-    const bool runs = std::any_of(bundle->second->begin(), bundle->second->end(), [&](const std::string& id) {
+    const bool runs = std::any_of(bundle->begin(), bundle->end(), [&](const std::string& id) {
       const LiveGang* gang = table_.find(id);
       return gang != nullptr && gang->placed > 0;
     });
@@ -278,7 +283,7 @@ void LiveScheduler::decide(const std::vector<Bundle>& bundles, Time now, Step& s
   for (std::vector<Submission>& queue : queues) {
     const Plan plan = run_cycle(cluster_, quota, std::move(queue));
     for (const Decision& decision : plan.decisions) {
-      settle(decision, *bundle_of.at(GangTable::id_of(decision.key)), now, step);
+      settle(decision, *bundle_of(decision.key), now, step);
     }
   }
   cluster_.forget_running();
