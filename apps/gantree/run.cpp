@@ -47,7 +47,7 @@ void add_election_options(CLI::App& command, RunOptions& run) {
       ->capture_default_str();
   command
       .add_option("--namespace", run.ns,
-                  "Where the lease and the webhook's Secret are; that of the pod, else kube-system")
+                  "Where the lease and the webhook's Secret are; that of the pod, else gantree-system")
       ->type_name("NS");
   command.add_option("--lease-name", run.lease_name, "The lease")->type_name("NAME")->capture_default_str();
   add_duration(command, "--lease-duration", run.lease_duration, "How long the lease outlives a leader that is gone");

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "cycle/cycle.h"
 #include "dialects/topologies.h"
+#include "engine/domain_tree.h"
 #include "live/notices.h"
 #include "live/parsed.h"
 #include "queue/quota.h"
@@ -32,17 +33,45 @@ milliseconds backoff(int failures) {
   return std::min(kLongestBackoff, kFirstBackoff * (1 << std::min(failures - 1, 6)));
 }
 
-std::string placed_message(const Decision& decision) {
+// The names of the lowest domain in which all of these lie, from the top; empty where they have none in common.
+std::vector<std::string> common_path(const DomainTree& tree, const std::set<NodeId>& hosts) {
+  for (int level = tree.topology_levels() - 1; level >= 0; --level) {
+    std::optional<std::uint32_t> common;
+    bool one = true;
+    for (const NodeId node : hosts) {
+      const std::uint32_t host = tree.host_of(node);
+      if (host == DomainTree::kNowhere) {
+        return {};
+      }
+      const std::uint32_t domain = tree.ancestor(tree.host_level(), host, level);
+      one = one && common.value_or(domain) == domain;
+      common = domain;
+    }
+    if (one && common) {
+      return tree.path({level, *common});
+    }
+  }
+  return {};
+}
+
+std::string placed_message(const Decision& decision, Cluster& cluster) {
   std::set<NodeId> hosts;
   int pods = 0;
+  std::optional<TopologyId> topology;
   for (const PodSetDecision& set : decision.pod_sets) {
     pods += set.count;
+    topology = set.count > 0 ? set.topology : topology;
     for (const HostShare& share : set.hosts) {
       hosts.insert(share.node);
     }
   }
-  return fmt::format("{} pod{} placed on {} host{}", pods, pods == 1 ? "" : "s", hosts.size(),
-                     hosts.size() == 1 ? "" : "s");
+  std::string message = fmt::format("{} pod{} placed on ", pods, pods == 1 ? "" : "s");
+  if (hosts.size() == 1) {
+    return message + fmt::format("host {}", cluster.inventory().node(*hosts.begin()).name);
+  }
+  message += fmt::format("{} hosts", hosts.size());
+  const auto path = topology ? common_path(cluster.engine().tree(*topology), hosts) : std::vector<std::string>();
+  return path.empty() ? message : message + fmt::format(" in {}", fmt::join(path, "/"));
 }
 
 // Whether some pods must start, rather than as many as there is room for.
@@ -374,7 +403,7 @@ void LiveScheduler::bind(const Decision& decision, const Bundle& bundle, Time no
   ++step.figures.gangs_placed;
   step.figures.pods_placed += static_cast<int>(keys.size());
   step.figures.waits.push_back(now - since);
-  tell(bundle, {.state = GangState::kPlaced, .reason = {}, .message = placed_message(decision)}, now, step);
+  tell(bundle, {.state = GangState::kPlaced, .reason = {}, .message = placed_message(decision, cluster_)}, now, step);
 }
 
 void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, Time now) {

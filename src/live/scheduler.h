@@ -88,7 +88,9 @@ struct StepFigures {
 struct Step {
   std::vector<Order> orders;
   std::optional<Time> wake;          // call step() again then, if nothing happens before
-  std::vector<std::string> remarks;  // for the log
+  std::vector<std::string> remarks;  // for the log: what is wrong
+  std::vector<std::string> news;     // what happened that people ask about later
+  std::vector<std::string> details;  // who waits, and why
   StepFigures figures;
 
   void wake_by(Time time) { wake = std::min(wake.value_or(time), time); }
@@ -141,6 +143,7 @@ class LiveScheduler {
   [[nodiscard]] std::vector<std::string> assume(const Decision& decision, Time now);
   void preempt(Time now, Step& step);
   void preempt_for(Submission submission, const Bundle& bundle, Time now, Step& step);
+  void undo(const Decision& decision, const std::vector<Eviction>& evictions);
   void evict(const Eviction& eviction, Time now, Step& step);
   void keep_reservations(Time now, Step& step);
   [[nodiscard]] bool outranks_somebody(const Bundle& bundle);

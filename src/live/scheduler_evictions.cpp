@@ -22,6 +22,25 @@ constexpr milliseconds kPreemptEvery = seconds(1);
 // Pods may take as long as their grace to go.
 constexpr milliseconds kReservedFor = minutes(30);
 
+// Whether the budgets allow all of these together.
+bool within(const std::vector<DisruptionBudget>& budgets, const std::vector<RunningGang>& running,
+            const std::vector<Eviction>& evictions) {
+  std::vector<int> left;
+  for (const DisruptionBudget& budget : budgets) {
+    left.push_back(budget.allowed);
+  }
+  for (const Eviction& eviction : evictions) {
+    const auto gang =
+        std::find_if(running.begin(), running.end(), [&](const RunningGang& one) { return one.key == eviction.key; });
+    if (gang != running.end()) {
+      for (const auto& [budget, pods] : gang->budgets) {
+        left[budget.index()] -= pods;
+      }
+    }
+  }
+  return std::none_of(left.begin(), left.end(), [](int allowed) { return allowed < 0; });
+}
+
 }  // namespace
 
 bool LiveScheduler::outranks_somebody(const Bundle& bundle) {
@@ -122,7 +141,8 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below,
   return found;
 }
 
-// Pods of those who ask run too, in part; they are not evicted for themselves or for each other.
+// Pods of those who ask run too, in part; they are not evicted for themselves or for each other. Nor are those whom a
+// budget protects: the API server would refuse some of the evictions, and a gang would be broken for nothing.
 void LiveScheduler::shield(const std::map<std::string, Bundle>& asking) {
   std::set<std::string> shielded;
   for (const auto& [front, bundle] : asking) {
@@ -135,7 +155,10 @@ void LiveScheduler::shield(const std::map<std::string, Bundle>& asking) {
     static_cast<void>(cluster_.add_budget(budget));
   }
   for (RunningGang& gang : running) {
-    gang.evictable = gang.evictable && !shielded.contains(GangTable::id_of(gang.key));
+    gang.evictable = gang.evictable && !shielded.contains(GangTable::id_of(gang.key)) &&
+                     std::all_of(gang.budgets.begin(), gang.budgets.end(), [&](const auto& budget) {
+                       return budget.second <= budgets[budget.first.index()].allowed;
+                     });
     cluster_.add_running(std::move(gang));
   }
 }
@@ -148,6 +171,8 @@ void LiveScheduler::preempt_for(Submission submission, const Bundle& bundle, Tim
   Quota quota;
   std::vector<Submission> queue;
   queue.push_back(std::move(submission));
+  const std::vector<RunningGang> before = cluster_.running();
+  const std::vector<DisruptionBudget> budgets = cluster_.budgets();
   const Plan plan = run_cycle(cluster_, quota, std::move(queue));
   for (const std::string& key : going_) {
     cluster_.take_back(key);
@@ -156,18 +181,24 @@ void LiveScheduler::preempt_for(Submission submission, const Bundle& bundle, Tim
   if (decision.state != GangState::kPlaced) {
     return;
   }
+  if (!within(budgets, before, plan.evictions)) {
+    undo(decision, plan.evictions);
+    return;
+  }
   Reservation reservation{.bundle = bundle, .pods = {}, .blockers = {}, .until = now + kReservedFor};
   for (const std::string& key : going_) {
     const LivePod* pod = table_.find_pod(key);
     reservation.blockers.emplace(key, pod == nullptr ? "" : pod->uid);
   }
   std::string who;
+  int leaving = 0;
   for (const Eviction& eviction : plan.evictions) {
     for (const std::string& id : table_.bundle(GangTable::id_of(eviction.key))) {
       const LiveGang* gang = table_.find(id);
       for (const std::string& key : gang == nullptr ? std::set<std::string>() : gang->pods) {
         if (!table_.find_pod(key)->node.empty() && !table_.find_pod(key)->ended()) {
           cluster_.take_back(key);
+          ++leaving;
           reservation.blockers.emplace(key, table_.find_pod(key)->uid);
         }
       }
@@ -176,7 +207,8 @@ void LiveScheduler::preempt_for(Submission submission, const Bundle& bundle, Tim
     who += fmt::format("{}{}/{}", who.empty() ? "" : ", ", eviction.key.ns, eviction.key.name);
   }
   const std::string message = who.empty() ? std::string("pods that are being deleted have still to leave its room")
-                                          : fmt::format("{} has to make room", who);
+                                          : fmt::format("{} {} to make room ({} pods)", who,
+                                                        plan.evictions.size() == 1 ? "has" : "have", leaving);
   tell(bundle, {.state = GangState::kWaiting, .reason = Reason::kPreempting, .message = message}, now, step);
   reservation.pods = assume(decision, now);
   // Only those count that are where the gang goes.
@@ -189,13 +221,38 @@ void LiveScheduler::preempt_for(Submission submission, const Bundle& bundle, Tim
   keep_reservations(now, step);
 }
 
+// Takes back what a plan gave away.
+void LiveScheduler::undo(const Decision& decision, const std::vector<Eviction>& evictions) {
+  for (const PodSetDecision& set : decision.pod_sets) {
+    for (const HostShare& share : set.hosts) {
+      cluster_.inventory().give(share.node, set.requests, share.count);
+    }
+  }
+  for (const Eviction& eviction : evictions) {
+    for (const std::string& id : table_.bundle(GangTable::id_of(eviction.key))) {
+      const LiveGang* gang = table_.find(id);
+      for (const std::string& key : gang == nullptr ? std::set<std::string>() : gang->pods) {
+        if (!table_.find_pod(key)->node.empty() && !table_.find_pod(key)->ended()) {
+          cluster_.take_back(key);
+        }
+      }
+    }
+  }
+}
+
 void LiveScheduler::evict(const Eviction& eviction, Time now, Step& step) {
   ++step.figures.gangs_evicted;
+  step.news.push_back(
+      fmt::format("evicting gang \"{}/{}\", which {}", eviction.key.ns, eviction.key.name, eviction.message));
   for (const std::string& id : table_.bundle(GangTable::id_of(eviction.key))) {
-    const LiveGang* gang = table_.find(id);
+    LiveGang* gang = table_.find(id);
     if (gang == nullptr) {
       continue;
     }
+    gang->verdict = Verdict{.state = GangState::kWaiting,
+                            .reason = Reason::kGangIncomplete,
+                            .message = fmt::format("its pods were evicted: it {}", eviction.message)};
+    unreported_.insert(id);
     for (const std::string& key : gang->pods) {
       const LivePod& pod = *table_.find_pod(key);
       if (pod.node.empty() || pod.ended() || pod.deleting) {

@@ -76,12 +76,15 @@ void LiveScheduler::tell(const Bundle& bundle, Verdict verdict, Time now, Step& 
     if (!placed) {
       tell_pods(*gang, verdict, now, step);
     }
-    const bool alone = GangTable::is_alone(id);
-    if (!(news || placed) || (gang->object.empty() && !alone)) {
+    if (!(news || placed)) {
       continue;
     }
+    if (!placed) {
+      step.details.push_back(fmt::format("gang \"{}\" waits: {}", id, condition_message(verdict)));
+    }
     std::optional<ObjectRef> about;
-    if (alone && !gang->pods.empty()) {
+    // Where nothing defines the gang, its first pod has to tell.
+    if (gang->object.empty() && !gang->pods.empty()) {
       const std::string& key = *gang->pods.begin();
       about = pod_ref(key, table_.find_pod(key)->uid);
     } else if (const auto parsed = parse(gang->object)) {
@@ -121,7 +124,8 @@ void LiveScheduler::report(Time now, Step& step) {
     if (gang == nullptr || gang->object.empty()) {
       continue;
     }
-    const bool moving = gang->placed > gang->counts.running;
+    const bool moving =
+        gang->verdict && gang->verdict->state == GangState::kPlaced && gang->placed > gang->counts.running;
     const Time due = std::max(gang->reported_at + (moving ? kReportMovingEvery : kReportEvery),
                               moving ? gang->judged_at + kReportMovingEvery : Time());
     if (now < due) {

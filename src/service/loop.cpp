@@ -59,11 +59,13 @@ bool Loop::run(milliseconds patience) {
     if (!synced_ && surroundings_.synced()) {
       synced_ = true;
       news_ = true;
+      // What was listed last may still be in the mailbox.
+      continue;
+    }
+    if (synced_ && !std::exchange(announced_, true)) {
       surroundings_.log.info("all objects are listed",
                              {{"nodes", std::to_string(scheduler_.cluster().inventory().size())},
                               {"pods", std::to_string(scheduler_.cluster().pods())}});
-      // What was listed last may still be in the mailbox.
-      continue;
     }
     const bool due = news_ || (wake_ && *wake_ <= now);
     if (synced_ && leading_ && !stopping_ && due && Steady::now() >= rest_until_) {
@@ -176,6 +178,12 @@ void Loop::step(Time now) {
   metrics_.stepped(step.figures, took);
   for (const std::string& remark : step.remarks) {
     surroundings_.log.warning(remark);
+  }
+  for (const std::string& news : step.news) {
+    surroundings_.log.info(news);
+  }
+  for (const std::string& detail : step.details) {
+    surroundings_.log.debug(detail);
   }
   if (step.figures.gangs_placed > 0) {
     surroundings_.log.info(

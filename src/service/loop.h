@@ -67,6 +67,7 @@ class Loop {
   Dispatcher dispatcher_;
   Metrics metrics_;
   bool stopping_ = false;
+  bool announced_ = false;    // that all is listed
   bool news_ = true;          // something came since the last step
   std::optional<Time> wake_;  // the last step asked for it
   Steady::time_point rest_until_ = {};

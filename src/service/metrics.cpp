@@ -166,11 +166,14 @@ void Metrics::fill_waiting(const GangTable& table) {
     by_reason.emplace(to_string(static_cast<Reason>(r)), 0);
   }
   int pods = 0;
-  for (const std::string& id : table.waiting()) {
-    const LiveGang& gang = table.gangs().find(id)->second;
-    const bool known = gang.verdict && gang.verdict->state != GangState::kPlaced;
-    ++by_reason[known ? to_string(gang.verdict->reason) : "New"];
-    pods += gang.waiting;
+  for (const auto& [id, gang] : table.gangs()) {
+    const bool refused = gang.verdict && gang.verdict->state != GangState::kPlaced;
+    // Those that wait for others to leave have their room already.
+    const bool preempts = refused && gang.verdict->reason == Reason::kPreempting && gang.placed > gang.counts.bound;
+    if (gang.waiting > 0 || preempts) {
+      ++by_reason[refused ? to_string(gang.verdict->reason) : "New"];
+      pods += gang.waiting + (preempts ? gang.placed - gang.counts.bound : 0);
+    }
   }
   for (const auto& [reason, count] : by_reason) {
     families_->waiting.Add({{"reason", reason}}).Set(count);

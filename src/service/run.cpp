@@ -133,7 +133,16 @@ kube::LeaderHandlers leader_handlers(LoopMailbox& mailbox, Log& log, const std::
                   log.info("another leads", {{"holder", holder}});
                 }
               },
-          .failed = [&log](const std::string& what) { log.warning("the lease cannot be had", {{"what", what}}); }};
+          .failed =
+              [&log, failures = std::make_shared<std::atomic<unsigned>>(0)](const std::string& what) {
+                // The first one is worth a line, and then ever fewer.
+                const unsigned count = ++*failures;
+                if ((count & (count - 1)) == 0) {
+                  log.warning(
+                      "the lease cannot be had, so this process does not work; gantree doctor tells what is missing",
+                      {{"what", what}, {"failures", std::to_string(count)}});
+                }
+              }};
 }
 
 }  // namespace
@@ -149,7 +158,7 @@ Result<> run_service(const RunOptions& options, Log& log) {
   }
   const std::string self = identity();
   const bool in_pod = config->token_file.starts_with(kube::kServiceAccountFolder);
-  const std::string ns = !options.ns.empty() ? options.ns : in_pod ? config->default_namespace : "kube-system";
+  const std::string ns = !options.ns.empty() ? options.ns : in_pod ? config->default_namespace : "gantree-system";
   SchedulerOptions scheduler = options.scheduler;
   scheduler.instance = self;
 

@@ -16,7 +16,7 @@ struct RunOptions {
   kube::ConfigRequest config;
   SchedulerOptions scheduler;
   bool leader_elect = true;
-  std::string ns;  // where the lease and the webhook's Secret are; "": that of the pod, else kube-system
+  std::string ns;  // where the lease and the webhook's Secret are; "": that of the pod, else gantree-system
   std::string lease_name = "gantree";
   std::chrono::milliseconds lease_duration{10'000};
   std::string listen = ":8080";                // health and metrics; "": none

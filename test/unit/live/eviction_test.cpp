@@ -109,6 +109,45 @@ TEST(LiveEviction, TheRoomIsOpenToAllAgainWhenThePreemptorGoes) {
   EXPECT_EQ(api.pods["late"].node, "n0-0");
 }
 
+void budget(FakeApi& api, int allowed) {
+  api.send(
+      "policy", "v1", "PodDisruptionBudget",
+      R"({"metadata":{"namespace":"default","name":"b"},"spec":{"selector":{"matchLabels":{"pod-group.scheduling.sigs.k8s.io":"low"}}},
+               "status":{"disruptionsAllowed":)" +
+          std::to_string(allowed) + "}}");
+}
+
+TEST(LiveEviction, AGangThatABudgetProtectsIsNotBroken) {
+  FakeApi api;
+  api.racks(1, 2);
+  api.pod_group("low", 2);
+  for (int i = 0; i < 2; ++i) {
+    const std::string number = std::to_string(i);
+    api.pod("low-" + number, {.gang = "low", .node = "n0-" + number, .phase = "Running", .priority = 1});
+  }
+  budget(api, 1);
+  api.pod("high", {.gpus = 8, .priority = 10});
+  api.pass(seconds(5));
+  api.decide();
+  EXPECT_THAT(api.evictions, IsEmpty());
+  EXPECT_EQ(api.scheduler.cluster().node_of("default/high"), "");
+  budget(api, 2);
+  api.pass(seconds(5));
+  api.decide();
+  EXPECT_EQ(api.evictions.size(), 2U);
+}
+
+TEST(LiveEviction, TheEvictedAreToldSo) {
+  Crowd api;
+  api.ask(10);
+  api.going("low-0");
+  api.remove_pod("low-0");
+  api.run();
+  api.pass(seconds(10));
+  api.run();
+  EXPECT_THAT(api.written_to("PodGroup", "low"), HasSubstr("its pods were evicted"));
+}
+
 TEST(LiveEviction, ARoomThatIsNoLongerGoodIsNotBound) {
   Crowd api;
   api.ask(10);

@@ -25,6 +25,7 @@ TEST(LiveScheduler, BindsAGangWholeInOneRack) {
   api.run();
   EXPECT_EQ(api.bound("train"), 4);
   EXPECT_EQ(api.nodes_of("train"), (std::set<std::string>{"n0-0", "n0-1", "n0-2", "n0-3"}));
+  EXPECT_THAT(api.written_to("Event", ""), HasSubstr("4 pods placed on 4 hosts in r0"));
 }
 
 TEST(LiveScheduler, BindsNothingOfAGangThatLacksAPodAndSaysWhy) {
