@@ -110,7 +110,7 @@ def gantree_round(cluster, load, gantree, number, pods, gang):
             seen = seen_by(watch)
             seen["start_up"] = seen["first"] - started
             seen["cpu"] = cpu_seconds(process.pid)
-            time.sleep(10)  # statuses and events follow
+            time.sleep(45)  # statuses and events follow, and the simulated pods start to run
             seen["resident_mib"] = resident_mib(process.pid)
             before = cpu_seconds(process.pid)
             time.sleep(IDLE_SECONDS)
