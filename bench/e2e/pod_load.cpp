@@ -78,6 +78,7 @@ void make_nodes(kube::Client& client, int count) {
                   fmt::format(R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"n{0:06}","labels":{{)"
                               R"("kubernetes.io/hostname":"n{0:06}","bench/block":"b{1}","bench/rack":"r{2}"}},)"
                               R"("annotations":{{"kwok.x-k8s.io/node":"fake"}}}},"status":{{)"
+                              R"("conditions":[{{"type":"Ready","status":"True","reason":"KubeletReady"}}],)"
                               R"("allocatable":{{"cpu":"64","memory":"512Gi","pods":"110","nvidia.com/gpu":"8"}},)"
                               R"("capacity":{{"cpu":"64","memory":"512Gi","pods":"110","nvidia.com/gpu":"8"}}}}}})",
                               i, i / 512, i / 32),

@@ -96,7 +96,34 @@ Result<std::vector<ManifestObject>> manifest_of(std::string_view text, std::stri
   return objects;
 }
 
+namespace {
+
+// What the API server would refuse half-way through.
+Result<> check(const InstallOptions& options) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  const bool label = !options.ns.empty() && options.ns.size() <= 63 && letter(options.ns.front()) &&
+                     letter(options.ns.back()) &&
+                     std::all_of(options.ns.begin(), options.ns.end(), [&](char c) { return letter(c) || c == '-'; });
+  if (!label) {
+    return invalid(
+        fmt::format("\"{}\" is no name of a namespace: small letters, digits and dashes, at most 63", options.ns));
+  }
+  if (options.image.find_first_of(" \t\n\"'") != std::string::npos) {
+    return invalid(fmt::format("\"{}\" is no image: it holds blanks or quotes", options.image));
+  }
+  const auto unnamed = [](const std::string& scheduler) { return scheduler.empty(); };
+  if (std::any_of(options.schedulers.begin(), options.schedulers.end(), unnamed)) {
+    return invalid("one of the scheduler names is empty");
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<ManifestObject>> manifest(const InstallOptions& options) {
+  if (auto sound = check(options); !sound) {
+    return tl::unexpected(sound.error());
+  }
   return manifest_of(kManifestText, kNamespaceOfManifest, options);
 }
 

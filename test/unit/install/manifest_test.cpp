@@ -33,6 +33,17 @@ TEST(Manifest, IsTheOneInDeploy) {
   EXPECT_EQ(made({}).size(), json::read_documents("", std::string(kManifestText))->size());
 }
 
+TEST(Manifest, IsNotMadeOfNamesThatTheServerWouldRefuse) {
+  const auto refusal = [](const InstallOptions& options) {
+    const auto objects = manifest(options);
+    return objects ? std::string() : objects.error().message;
+  };
+  EXPECT_EQ(refusal({.ns = "Bad_NS"}),
+            "\"Bad_NS\" is no name of a namespace: small letters, digits and dashes, at most 63");
+  EXPECT_EQ(refusal({.image = "Bad Image"}), "\"Bad Image\" is no image: it holds blanks or quotes");
+  EXPECT_EQ(refusal({.schedulers = {""}}), "one of the scheduler names is empty");
+}
+
 TEST(Manifest, ComesInTheOrderInWhichItIsToBeApplied) {
   const auto objects = made({});
   EXPECT_EQ(objects.front().kind, "Namespace");
