@@ -19,7 +19,7 @@ constexpr milliseconds kDetailsEvery = seconds(30);
 // How often the status of one object is written, at most.
 constexpr milliseconds kReportEvery = seconds(1);
 // The same while its pods are on their way: the figures in between are of no use to anybody.
-constexpr milliseconds kReportMovingEvery = seconds(5);
+constexpr milliseconds kReportMovingEvery = seconds(10);
 // Whoever makes the pods of a gang needs a moment: before it is over nobody is told that some are missing.
 constexpr milliseconds kGathering = seconds(3);
 constexpr milliseconds kClusterReportEvery = seconds(2);

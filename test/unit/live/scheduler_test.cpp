@@ -346,7 +346,7 @@ TEST(LiveScheduler, KeepsTheStatusOfThePodGroup) {
   api.pass(seconds(1));
   api.run();
   EXPECT_THAT(api.written_to("PodGroup", "a"), IsEmpty()) << "its pods are on their way";
-  api.pass(seconds(5));
+  api.pass(seconds(10));
   api.run();
   const std::string scheduled = api.written_to("PodGroup", "a");
   EXPECT_THAT(scheduled, HasSubstr(R"("phase":"Scheduled")"));
