@@ -72,7 +72,6 @@ class GangTable {
     const std::string name = key.ns + "/" + key.name;
     return key.kind == "Pod" ? alone(name) : name;
   }
-  [[nodiscard]] static bool is_alone(std::string_view id) { return id.starts_with('/'); }
 
   [[nodiscard]] LivePod* find_pod(std::string_view key);
   // Puts the pod in the place of what was known of it.
