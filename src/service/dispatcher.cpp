@@ -71,15 +71,12 @@ void Dispatcher::send(Time now) {
   const std::chrono::duration<double> passed = now - std::exchange(leave_since_, now);
   event_leave_ =
       std::min(limits_.event_burst, event_leave_ + std::max(0.0, passed.count()) * limits_.events_per_second);
+  note_binding(now);
   for (const Urgency urgency : {Urgency::kBinding, Urgency::kStatus, Urgency::kEvent}) {
     std::deque<Queued>& queue = queues_[index_of(urgency)];
     while (!queue.empty() && in_flight_.size() < limits_.in_flight) {
-      if (urgency == Urgency::kEvent) {
-        if (event_leave_ < 1 || events_in_flight_ >= limits_.events_in_flight) {
-          break;
-        }
-        event_leave_ -= 1;
-        ++events_in_flight_;
+      if (urgency == Urgency::kEvent && !may_send_event(now)) {
+        break;
       }
       const Queued next = std::move(queue.front());
       queue.pop_front();
@@ -89,9 +86,26 @@ void Dispatcher::send(Time now) {
         continue;
       }
       in_flight_.emplace(next.order.id, urgency);
+      bindings_in_flight_ += urgency == Urgency::kBinding ? 1U : 0U;
+      events_in_flight_ += urgency == Urgency::kEvent ? 1U : 0U;
+      event_leave_ -= urgency == Urgency::kEvent ? 1.0 : 0.0;
       hand_over(next);
     }
   }
+}
+
+void Dispatcher::note_binding(Time now) {
+  if (queues_[index_of(Urgency::kBinding)].empty() && bindings_in_flight_ == 0) {
+    binding_since_.reset();
+  } else if (!binding_since_) {
+    binding_since_ = now;
+  }
+}
+
+// An event costs the API server as much as a binding does, and can wait.
+bool Dispatcher::may_send_event(Time now) const {
+  const bool stand_back = binding_since_ && now - *binding_since_ < limits_.event_patience;
+  return !stand_back && event_leave_ >= 1 && events_in_flight_ < limits_.events_in_flight;
 }
 
 // Sent after the binding it would say that the pod has no node.
@@ -133,6 +147,7 @@ void Dispatcher::answered(std::uint64_t order) {
   const auto it = in_flight_.find(order);
   if (it != in_flight_.end()) {
     events_in_flight_ -= it->second == Urgency::kEvent ? 1U : 0U;
+    bindings_in_flight_ -= it->second == Urgency::kBinding ? 1U : 0U;
     in_flight_.erase(it);
   }
   if (queues_[index_of(Urgency::kStatus)].empty() && queues_[index_of(Urgency::kBinding)].empty()) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,7 +28,8 @@ struct DispatchLimits {
   std::size_t events_in_flight = 8;  // of which events
   double events_per_second = 50;     // an API server has better things to store
   double event_burst = 500;
-  std::size_t most_events = 2000;  // that wait; more are dropped
+  std::size_t most_events = 5000;            // that wait; more are dropped
+  std::chrono::seconds event_patience{10};  // so long they stand back while pods are being bound
 };
 
 class Dispatcher {
@@ -57,6 +59,8 @@ class Dispatcher {
   };
 
   void hand_over(const Queued& queued);
+  void note_binding(Time now);
+  [[nodiscard]] bool may_send_event(Time now) const;
   [[nodiscard]] static kube::Reply overtaken();
 
   kube::Client& client_;
@@ -66,6 +70,8 @@ class Dispatcher {
   std::map<std::uint64_t, Urgency> in_flight_;  // by order
   std::set<std::string> bound_;  // uids of pods that have been sent to a node: that they wait is no longer to be told
   std::size_t events_in_flight_ = 0;
+  std::size_t bindings_in_flight_ = 0;
+  std::optional<Time> binding_since_;  // without a pause
   double event_leave_ = 0;
   Time leave_since_ = {};
   std::uint64_t dropped_events_ = 0;

@@ -34,8 +34,9 @@ AUDIT_POLICY = {
 class ControlPlane(Cluster):
     """The whole of it, up and answering once constructed."""
 
-    def __init__(self, built):
+    def __init__(self, built, api_server_arguments=()):
         self._built = pathlib.Path(built)
+        self._api_server_arguments = api_server_arguments
         self.folder = own_folder()
         self._ports = {}
         self._parts = {}
@@ -135,7 +136,7 @@ class ControlPlane(Cluster):
                   "--service-cluster-ip-range", "10.96.0.0/16", "--endpoint-reconciler-type", "none",
                   "--max-requests-inflight", "4000", "--max-mutating-requests-inflight", "2000",
                   "--audit-policy-file", self.folder / "audit-policy.yaml", "--audit-log-path", self.audit_log(),
-                  "--profiling=false", "--allow-privileged=true")
+                  "--profiling=false", "--allow-privileged=true", *self._api_server_arguments)
 
     def _start_kubernetes_controllers(self):
         for name in ("kube-controller-manager", "kube-scheduler"):

@@ -84,6 +84,23 @@ TEST(Dispatcher, SendsEventsOnlyAsFastAsTheyMay) {
   EXPECT_EQ(desk.transport.sent.size(), 3U);
 }
 
+TEST(Dispatcher, HoldsEventsBackWhilePodsAreBoundButNotForEver) {
+  Desk desk({.event_patience = std::chrono::seconds(10)});
+  desk.add(1, Urgency::kBinding);
+  desk.add(2, Urgency::kEvent);
+  desk.dispatcher.send(kNow);
+  EXPECT_EQ(desk.transport.sent.size(), 1U);
+  desk.dispatcher.send(kNow + std::chrono::seconds(9));
+  EXPECT_EQ(desk.transport.sent.size(), 1U);
+  desk.dispatcher.send(kNow + std::chrono::seconds(10));
+  EXPECT_EQ(desk.transport.sent.size(), 2U);
+
+  desk.add(3, Urgency::kEvent);
+  desk.dispatcher.answered(1);
+  desk.dispatcher.send(kNow + std::chrono::seconds(11));
+  EXPECT_EQ(desk.transport.sent.size(), 3U);
+}
+
 TEST(Dispatcher, DropsEventsWhereTooManyWait) {
   Desk desk({.event_burst = 0, .most_events = 2});
   for (std::uint64_t id = 1; id <= 5; ++id) {
