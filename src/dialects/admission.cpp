@@ -7,14 +7,10 @@
 
 namespace gantree {
 
-namespace {
-
 bool is_leaving(const Object& object) {
   const json::Value time = object.metadata()["deletionTimestamp"];
   return time && time.kind() == json::Kind::kString;
 }
-
-}  // namespace
 
 std::span<const Validator> all_validators() {
   static const Validator kValidators[] = {

@@ -26,6 +26,9 @@ struct Validator {
 
 [[nodiscard]] std::span<const Validator> all_validators();
 
+// Whether it is being deleted and only waits for its finalizers.
+[[nodiscard]] bool is_leaving(const Object& object);
+
 // The verdict on a new object, or on one that replaces `old` (nullptr where there is none). What was wrong before
 // and is wrong in the same way now may stay, with a warning: whoever changes something else, or takes the object
 // away, must not be held up. Requires an object of the validator's kind.

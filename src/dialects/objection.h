@@ -31,4 +31,11 @@ class Objection {
   std::optional<std::string> first_;
 };
 
+// A message without the "file:line: " in front: an object on its way into the API has neither.
+[[nodiscard]] inline std::string without_place(std::string_view file, std::string message) {
+  const std::string prefix = fmt::format("{}:", file);
+  const std::size_t end = message.starts_with(prefix) ? message.find(": ", prefix.size()) : std::string::npos;
+  return end == std::string::npos ? message : message.substr(end + 2);
+}
+
 }  // namespace gantree

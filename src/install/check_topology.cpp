@@ -33,22 +33,24 @@ Finding check_layer(const koordinator::LayerCoverage& layer, std::size_t nodes, 
                                 lowest ? "; until then each of them is a domain of its own" : "")};
 }
 
-Finding check_bundle(const WebhookFact& webhook, webhook::WallTime now) {
+// Nothing where it is good.
+std::optional<Finding> check_bundle(const WebhookFact& webhook, webhook::WallTime now) {
   const auto facts = webhook::read_certificate(webhook.bundle);
   if (!facts) {
-    return {.health = Health::kError,
-            .check = "webhook",
-            .sentence = fmt::format("webhook {} has no authority, so the API server cannot trust it", webhook.name),
-            .advice = "Gantree writes it within a minute when it runs; else set webhook.certificate.caBundle"};
+    return Finding{
+        .health = Health::kError,
+        .check = "webhook",
+        .sentence = fmt::format("webhook {} has no authority, so the API server cannot trust it", webhook.name),
+        .advice = "Gantree writes it within a minute when it runs; else set webhook.certificate.caBundle"};
   }
   if (facts->validity.until <= now + kSoon) {
-    return {.health = facts->validity.until <= now ? Health::kError : Health::kWarning,
-            .check = "webhook",
-            .sentence = fmt::format("the authority of webhook {} {}", webhook.name,
-                                    facts->validity.until <= now ? "has expired" : "expires within two weeks"),
-            .advice = "renew the certificate; the one that Gantree makes is renewed by itself while it runs"};
+    return Finding{.health = facts->validity.until <= now ? Health::kError : Health::kWarning,
+                   .check = "webhook",
+                   .sentence = fmt::format("the authority of webhook {} {}", webhook.name,
+                                           facts->validity.until <= now ? "has expired" : "expires within two weeks"),
+                   .advice = "renew the certificate; the one that Gantree makes is renewed by itself while it runs"};
   }
-  return {.check = "webhook", .sentence = fmt::format("webhook {} has a good authority", webhook.name)};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -88,29 +90,39 @@ Findings check_topology(const std::optional<koordinator::NetworkTopology>& netwo
   return findings;
 }
 
-Findings check_webhook(const Installation& installation, const std::optional<std::vector<WebhookFact>>& webhooks,
-                       std::size_t endpoints, webhook::WallTime now) {
+Findings check_webhook(const webhook::ConfigurationName& name, const std::optional<std::vector<WebhookFact>>& webhooks,
+                       webhook::WallTime now) {
+  const bool mutating = name.kind == webhook::ConfigurationKind::kMutating;
   if (!webhooks) {
-    return {
-        {.health = Health::kWarning,
-         .check = "webhook",
-         .sentence = fmt::format("there is no ValidatingWebhookConfiguration \"{}\": what makes no sense is noticed "
-                                 "only when it is scheduled",
-                                 installation.webhook()),
-         .advice = "gantree install, unless that is meant"}};
+    return {{.health = Health::kWarning,
+             .check = "webhook",
+             .sentence = fmt::format("there is no {}: {}", name.title(),
+                                     mutating ? "jobs that name a queue start past it"
+                                              : "what makes no sense is noticed only when it is scheduled"),
+             .advice = "gantree install, unless that is meant"}};
   }
   Findings findings;
   for (const WebhookFact& webhook : *webhooks) {
-    findings.push_back(check_bundle(webhook, now));
+    if (auto wrong = check_bundle(webhook, now)) {
+      findings.push_back(std::move(*wrong));
+    }
   }
-  if (endpoints == 0) {
-    findings.push_back(
-        {.health = Health::kError,
-         .check = "webhook",
-         .sentence = fmt::format("Service \"{}/{}\" leads to no ready pod", installation.ns, installation.webhook()),
-         .advice = fmt::format("kubectl get pods -n {}", installation.ns)});
+  if (findings.empty()) {
+    findings.push_back({.check = "webhook",
+                        .sentence = fmt::format("all {} {} webhooks have a good authority", webhooks->size(),
+                                                mutating ? "mutating" : "validating")});
   }
   return findings;
+}
+
+Findings check_answering(const Installation& installation, std::size_t endpoints) {
+  if (endpoints > 0) {
+    return {};
+  }
+  return {{.health = Health::kError,
+           .check = "webhook",
+           .sentence = fmt::format("Service \"{}/{}\" leads to no ready pod", installation.ns, installation.webhook()),
+           .advice = fmt::format("kubectl get pods -n {}", installation.ns)}};
 }
 
 }  // namespace gantree

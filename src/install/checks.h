@@ -13,7 +13,7 @@
 #include "install/facts.h"
 #include "install/finding.h"
 #include "install/permissions.h"
-#include "webhook/certificate.h"
+#include "webhook/certificate_keeper.h"
 
 namespace gantree {
 
@@ -46,9 +46,11 @@ enum class WebhookMode : std::uint8_t { kOff, kOwnCertificate, kGivenCertificate
                                   webhook::WallTime now);
 
 // Nothing where there is no such configuration.
-[[nodiscard]] Findings check_webhook(const Installation& installation,
-                                     const std::optional<std::vector<WebhookFact>>& webhooks, std::size_t endpoints,
-                                     webhook::WallTime now);
+[[nodiscard]] Findings check_webhook(const webhook::ConfigurationName& name,
+                                     const std::optional<std::vector<WebhookFact>>& webhooks, webhook::WallTime now);
+
+// Whether somebody answers: so many pods are ready behind the webhook's Service.
+[[nodiscard]] Findings check_answering(const Installation& installation, std::size_t endpoints);
 
 [[nodiscard]] Finding check_waiting(const std::vector<std::string>& names, std::span<const WaitingPod> pods,
                                     webhook::WallTime now);

@@ -236,17 +236,11 @@ class Examination {
   }
 
   void webhook() {
-    const Resource kind = resource("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
-                                   "ValidatingWebhookConfiguration", false);
-    const Reply reply = get(kind, "", options_.installation.webhook());
-    if (reply.result == kube::CallResult::kNotFound) {
-      add(check_webhook(options_.installation, std::nullopt, 0, now_));
-      return;
+    bool asked = false;
+    for (const auto kind : {webhook::ConfigurationKind::kValidating, webhook::ConfigurationKind::kMutating}) {
+      asked = configuration({kind, options_.installation.webhook()}) || asked;
     }
-    const auto webhooks =
-        reply.ok() ? read_webhooks(reply.body) : Result<std::vector<WebhookFact>>(fail(Errc::kIo, reply.message));
-    if (!webhooks) {
-      unknown("webhook", "the webhook configuration", webhooks.error().message);
+    if (!asked) {
       return;
     }
     std::size_t ready = 0;
@@ -255,8 +249,30 @@ class Examination {
     if (list("webhook", resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", true),
              options_.installation.ns, page,
              [&](const std::string& text) { return read_ready_endpoints(text, ready); })) {
-      add(check_webhook(options_.installation, *webhooks, ready, now_));
+      add(check_answering(options_.installation, ready));
     }
+  }
+
+  // Whether there is such a configuration.
+  bool configuration(const webhook::ConfigurationName& name) {
+    const bool mutating = name.kind == webhook::ConfigurationKind::kMutating;
+    const Reply reply =
+        get(resource("admissionregistration.k8s.io", "v1",
+                     mutating ? "mutatingwebhookconfigurations" : "validatingwebhookconfigurations",
+                     mutating ? "MutatingWebhookConfiguration" : "ValidatingWebhookConfiguration", false),
+            "", name.name);
+    if (reply.result == kube::CallResult::kNotFound) {
+      add(check_webhook(name, std::nullopt, now_));
+      return false;
+    }
+    const auto webhooks =
+        reply.ok() ? read_webhooks(reply.body) : Result<std::vector<WebhookFact>>(fail(Errc::kIo, reply.message));
+    if (!webhooks) {
+      unknown("webhook", name.title(), webhooks.error().message);
+      return false;
+    }
+    add(check_webhook(name, *webhooks, now_));
+    return true;
   }
 
   void waiting() {

@@ -22,10 +22,11 @@ constexpr std::string_view kSchedulerNames = "--scheduler-names=";
 constexpr std::array<std::string_view, 8> kFirst = {
     "Namespace",   "CustomResourceDefinition", "ServiceAccount", "Secret",
     "ClusterRole", "ClusterRoleBinding",       "Role",           "RoleBinding"};
-constexpr std::string_view kLast = "ValidatingWebhookConfiguration";
+// They have the API server ask what is not there yet.
+constexpr std::string_view kLast = "WebhookConfiguration";
 
 std::size_t rank(const ManifestObject& object) {
-  if (object.kind == kLast) {
+  if (object.kind.ends_with(kLast)) {
     return kFirst.size() + 1;
   }
   return static_cast<std::size_t>(std::find(kFirst.begin(), kFirst.end(), object.kind) - kFirst.begin());

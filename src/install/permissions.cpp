@@ -73,8 +73,10 @@ std::vector<Permission> run_permissions(const Installation& installation) {
   list.add("", "pods/status", {"patch"}, "pods that wait would not say why");
   list.add("events.k8s.io", "events", {"create"}, "there would be no events");
   list.within(false, installation.webhook());
-  list.add("admissionregistration.k8s.io", "validatingwebhookconfigurations", {"get", "patch"},
-           "the API server would not trust the webhook");
+  for (const std::string_view configurations : {"validatingwebhookconfigurations", "mutatingwebhookconfigurations"}) {
+    list.add("admissionregistration.k8s.io", configurations, {"get", "patch"},
+             "the API server would not trust the webhook");
+  }
   list.within(true, "");
   list.add("coordination.k8s.io", "leases", {"create"}, "no replica could lead");
   list.within(true, installation.name);

@@ -149,11 +149,15 @@ Result<bool> keep_configuration(CertificateStore& store, const ConfigurationName
       return true;
     }
   }
-  return fail(Errc::kIo, fmt::format("the webhook configuration \"{}\" was written by others {} times in a row",
-                                     name.name, kMostTries));
+  return fail(Errc::kIo, fmt::format("{} was written by others {} times in a row", name.title(), kMostTries));
 }
 
 }  // namespace
+
+std::string ConfigurationName::title() const {
+  return fmt::format("{}WebhookConfiguration \"{}\"",
+                     kind == ConfigurationKind::kValidating ? "Validating" : "Mutating", name);
+}
 
 Result<Kept> keep_certificate(CertificateStore& store, const KeeperOptions& options, WallTime now) {
   auto stored = keep_secret(store, options, now);
@@ -167,7 +171,7 @@ Result<Kept> keep_certificate(CertificateStore& store, const KeeperOptions& opti
       return tl::unexpected(there.error());
     }
     if (!*there) {
-      kept.missing.push_back(name.name);
+      kept.missing.push_back(name.title());
     }
   }
   return kept;

@@ -35,6 +35,8 @@ enum class ConfigurationKind : std::uint8_t { kValidating, kMutating };
 struct ConfigurationName {
   ConfigurationKind kind = ConfigurationKind::kValidating;
   std::string name;
+
+  [[nodiscard]] std::string title() const;  // MutatingWebhookConfiguration "name"
 };
 
 // The webhooks of a configuration.
@@ -84,7 +86,7 @@ inline constexpr std::chrono::hours kSettle{1};
 struct Kept {
   KeyPair serving;
   std::string bundle;
-  std::vector<std::string> missing;  // configurations that are not there
+  std::vector<std::string> missing;  // titles of configurations that are not there
 };
 
 // Looks after all of it once: makes what is missing, renews what has a third of its life left, corrects the

@@ -28,10 +28,6 @@ std::string title_of(const kube::ObjectKey& secret) {
   return fmt::format("Secret \"{}/{}\"", secret.name_space, secret.name);
 }
 
-std::string title_of(const ConfigurationName& name) {
-  return fmt::format("{} \"{}\"", resource_of(name).kind, name.name);
-}
-
 tl::unexpected<Error> refused(std::string_view verb, const std::string& object, const kube::Reply& reply) {
   return fail(Errc::kIo, fmt::format("{} could not be {}: {}", object, verb, reply.message));
 }
@@ -125,9 +121,9 @@ Result<std::optional<Configuration>> ClusterStore::read(const ConfigurationName&
     return std::nullopt;
   }
   if (!reply.ok()) {
-    return refused("read", title_of(name), reply);
+    return refused("read", name.title(), reply);
   }
-  const auto document = parse(title_of(name), reply);
+  const auto document = parse(name.title(), reply);
   if (!document) {
     return tl::unexpected(document.error());
   }
@@ -158,13 +154,13 @@ Result<Written> ClusterStore::write(const ConfigurationName& name, const Configu
   metadata.add("resourceVersion", read.resource_version);
   json::Out patch = json::Out::object();
   patch.add("metadata", std::move(metadata)).add("webhooks", std::move(webhooks));
-  return outcome(title_of(name), kube::wait_for(
-                                     [&](kube::Client::Done done) {
-                                       client_.patch(resource_of(name), {.name_space = {}, .name = name.name},
-                                                     kube::PatchType::kStrategicMerge, patch.to_json(false),
-                                                     std::move(done));
-                                     },
-                                     stop_));
+  return outcome(name.title(), kube::wait_for(
+                                   [&](kube::Client::Done done) {
+                                     client_.patch(resource_of(name), {.name_space = {}, .name = name.name},
+                                                   kube::PatchType::kStrategicMerge, patch.to_json(false),
+                                                   std::move(done));
+                                   },
+                                   stop_));
 }
 
 }  // namespace gantree::webhook

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/check.h"
 #include "dialects/admission.h"
+#include "dialects/mutation.h"
 
 namespace gantree::webhook {
 
@@ -29,10 +31,13 @@ std::string_view text_of(json::Value metadata, std::string_view key) {
   return value && value.kind() == json::Kind::kString ? value.text() : std::string_view{};
 }
 
-Answer judge(const Validator& validator, const Review& review) {
-  if (!is_of(review, validator.kind)) {
-    return refusal(400, fmt::format("this webhook is for {}, not for {} of {}/{}", validator.kind.kind, review.kind,
-                                    review.group, review.version));
+// What is made of an object that comes, and of the one it replaces (nullptr: none).
+using Look = std::function<Answer(const NamedObject& named, const Object* old)>;
+
+Answer judge(const ApiKind& kind, const Review& review, const Look& look) {
+  if (!is_of(review, kind)) {
+    return refusal(400, fmt::format("this webhook is for {}, not for {} of {}/{}", kind.kind, review.kind, review.group,
+                                    review.version));
   }
   const bool brings = review.operation == Operation::kCreate || review.operation == Operation::kUpdate;
   if (!brings || !review.subresource.empty()) {
@@ -46,10 +51,17 @@ Answer judge(const Validator& validator, const Review& review) {
   const Object old = object_of(review.old_object);
   std::string_view name = review.name.empty() ? text_of(object.metadata(), "name") : review.name;
   name = name.empty() ? text_of(object.metadata(), "generateName") : name;
-  Admission admission = admit(validator, {object, review.ns, name}, review.old_object ? &old : nullptr);
+  return look({object, review.ns, name}, review.old_object ? &old : nullptr);
+}
+
+Answer to_answer(Admission admission) {
   Answer answer = admission.refusal ? refusal(422, std::move(*admission.refusal)) : Answer{};
   answer.warnings = std::move(admission.warnings);
   return answer;
+}
+
+Answer to_answer(Mutation mutation) {
+  return {.warnings = std::move(mutation.warnings), .patch = std::move(mutation.patch)};
 }
 
 http::Response json_response(std::string body) {
@@ -76,7 +88,21 @@ const Judge* Routes::find(std::string_view path) const {
 Routes dialect_routes() {
   Routes routes;
   for (const Validator& validator : all_validators()) {
-    routes.validate(validator.plural, [&validator](const Review& review) { return judge(validator, review); });
+    routes.validate(validator.plural, [&validator](const Review& review) {
+      return judge(validator.kind, review, [&](const NamedObject& named, const Object* old) {
+        return to_answer(admit(validator, named, old));
+      });
+    });
+  }
+  for (const Mutator& mutator : all_mutators()) {
+    routes.validate(mutator.plural, [&mutator](const Review& review) {
+      return judge(mutator.kind, review,
+                   [&](const NamedObject& named, const Object* old) { return to_answer(admit(mutator, named, old)); });
+    });
+    routes.mutate(mutator.plural, [&mutator](const Review& review) {
+      return judge(mutator.kind, review,
+                   [&](const NamedObject& named, const Object* old) { return to_answer(mutator.mutate(named, old)); });
+    });
   }
   return routes;
 }

@@ -30,7 +30,7 @@ class Routes {
   std::map<std::string, Judge, std::less<>> judges_;
 };
 
-// All that the dialects validate, by the plural of the kind.
+// All that the dialects validate and change, by the plural of the kind.
 [[nodiscard]] Routes dialect_routes();
 
 // The answer to one HTTP request.

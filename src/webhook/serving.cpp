@@ -142,7 +142,8 @@ Result<http::ServerTls> Serving::look(const std::stop_token& stop) {
 Result<http::ServerTls> Serving::own_certificate(const std::stop_token& stop) {
   ClusterStore store(*client_, {.name_space = options_.ns, .name = options_.service}, stop);
   KeeperOptions keeper{.names = service_names(options_.service, options_.ns),
-                       .configurations = {{ConfigurationKind::kValidating, options_.service}}};
+                       .configurations = {{ConfigurationKind::kValidating, options_.service},
+                                          {ConfigurationKind::kMutating, options_.service}}};
   if (std::string host = host_of(options_.listen); !host.empty()) {
     keeper.names.push_back(std::move(host));
   }
@@ -152,7 +153,7 @@ Result<http::ServerTls> Serving::own_certificate(const std::stop_token& stop) {
   }
   if (!kept->missing.empty() && !told_missing_) {
     reports_.trouble(
-        fmt::format("there is no webhook configuration \"{}\": the API server will not ask", kept->missing.front()));
+        fmt::format("there is no {}: the API server will not ask all that it should", kept->missing.front()));
   }
   told_missing_ = !kept->missing.empty();
   return http::ServerTls{.certificate_chain = std::move(kept->serving.certificate),

@@ -23,7 +23,7 @@ namespace gantree::webhook {
 struct ServingOptions {
   std::string listen = ":9443";
   std::string folder = {};  // with tls.crt and tls.key; "": made by ourselves
-  // The Service by which the API server reaches us. The Secret and the validating configuration go by its name too.
+  // The Service by which the API server reaches us. The Secret and both webhook configurations go by its name too.
   std::string service = "gantree-webhook";
   std::string ns = "gantree-system";
   std::chrono::milliseconds interval{30'000};    // between looks

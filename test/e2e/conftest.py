@@ -11,6 +11,7 @@ from harness.fault_proxy import FaultProxy
 from harness.gantree import Gantree
 from harness.objects import network
 from harness.observer import Observer
+from harness.webhooks import Webhooks
 
 HERE = pathlib.Path(__file__).parent
 
@@ -125,6 +126,22 @@ def replicas(cluster, installed, make_proxy, tmp_path):
 def gantree(replicas):
     """One replica, ready."""
     return replicas.start()
+
+
+@pytest.fixture
+def webhooks(cluster, installed):
+    """The API server asks Gantree's webhooks, of which nobody is there yet: start a replica with `*webhooks.flags`."""
+    webhooks = Webhooks(cluster, installed[0])
+    yield webhooks
+    webhooks.remove()
+
+
+@pytest.fixture
+def gantree_with_webhooks(webhooks, replicas):
+    """One replica, ready, that the API server asks about what it stores."""
+    replica = replicas.start(*webhooks.flags)
+    webhooks.wait_until_asked()
+    return replica
 
 
 @pytest.fixture

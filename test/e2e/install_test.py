@@ -7,10 +7,7 @@ from kubernetes.client import ApiException
 
 from harness.gantree import binary
 from harness.objects import BLOCK, GANG, RACK, pod_group, rack_labels
-from harness.processes import Port
-
-WEBHOOK = "gantree-webhook"
-CONFIGURATIONS = "admissionregistration.k8s.io/v1"
+from harness.webhooks import API, NAME as WEBHOOK, Webhooks
 
 
 @pytest.fixture
@@ -51,7 +48,8 @@ def test_install_and_uninstall(cluster, installed, namespace, run):
     # The roles of the whole cluster were those of every test.
     assert run("install", "--namespace", installed[0]).returncode == 0
     for kind, name in (("Deployment", "gantree"), ("Service", "gantree-metrics"), ("Service", WEBHOOK), ("Secret", WEBHOOK),
-                       ("PodDisruptionBudget", "gantree"), ("ValidatingWebhookConfiguration", WEBHOOK)):
+                       ("PodDisruptionBudget", "gantree"), ("ValidatingWebhookConfiguration", WEBHOOK),
+                       ("MutatingWebhookConfiguration", WEBHOOK)):
         cluster.kubectl("delete", kind, name, "-n", installed[0])
 
 
@@ -96,24 +94,11 @@ def test_the_doctor_tells_a_user_what_they_lack(cluster, installed, run, tmp_pat
 
 @pytest.fixture
 def webhook(cluster, installed, replicas):
-    """A replica that serves the webhook with a certificate of its own making, and the API server told to ask it."""
-    port = Port()
-    cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": WEBHOOK}}, installed[0])
-    cluster.create({"apiVersion": CONFIGURATIONS, "kind": "ValidatingWebhookConfiguration", "metadata": {"name": WEBHOOK}, "webhooks": [
-        {"name": f"{plural}.gantree.dev", "clientConfig": {"url": f"https://127.0.0.1:{port.number}/validate/{plural}"},
-         "rules": [{"apiGroups": [group], "apiVersions": ["v1alpha1"], "operations": ["CREATE", "UPDATE"], "resources": [plural]}],
-         "admissionReviewVersions": ["v1"], "sideEffects": "None", "failurePolicy": "Fail"}
-        for plural, group in (("podgroups", "scheduling.sigs.k8s.io"), ("clusternetworktopologies", "scheduling.koordinator.sh"))]})
-    try:
-        yield lambda: replicas.start("--webhook-listen", f"127.0.0.1:{port.number}", "--namespace", installed[0])
-    finally:
-        cluster.delete(CONFIGURATIONS, "ValidatingWebhookConfiguration", WEBHOOK)
-        cluster.delete("v1", "Secret", WEBHOOK, installed[0])
-
-
-def bundles(cluster):
-    configuration = cluster.get(CONFIGURATIONS, "ValidatingWebhookConfiguration", WEBHOOK)
-    return [hook["clientConfig"].get("caBundle") for hook in configuration["webhooks"]]
+    """A replica that serves the webhooks with a certificate of its own making, and the API server told to ask it or refuse."""
+    webhooks = Webhooks(cluster, installed[0], failure_policy="Fail")
+    webhooks.start = lambda: replicas.start(*webhooks.flags)
+    yield webhooks
+    webhooks.remove()
 
 
 def accepted(cluster, manifest, namespace):
@@ -129,8 +114,8 @@ def accepted(cluster, manifest, namespace):
 
 def test_the_api_server_asks_the_webhook(cluster, namespace, webhook):
     assert accepted(cluster, pod_group("before", 2), namespace) is None
-    webhook()
-    cluster.wait_for(lambda: all(bundles(cluster)), 20, "the authority to be written into the configuration")
+    webhook.start()
+    cluster.wait_for(lambda: all(webhook.bundles()), 20, "the authority to be written into the configuration")
     cluster.wait_for(lambda: accepted(cluster, pod_group("good", 2), namespace), 20, "the API server to trust the webhook")
     bad = pod_group("bad", 2)
     bad["metadata"]["annotations"] = {f"{GANG}/mode": "Sometimes"}
@@ -145,8 +130,9 @@ def test_the_api_server_asks_the_webhook(cluster, namespace, webhook):
 
 
 def test_a_configuration_that_is_reset_is_corrected(cluster, namespace, webhook):
-    webhook()
-    cluster.wait_for(lambda: all(bundles(cluster)), 20, "the authority to be written into the configuration")
-    cluster.request("PATCH", f"/apis/{CONFIGURATIONS}/validatingwebhookconfigurations/{WEBHOOK}",
-                    body=[{"op": "remove", "path": "/webhooks/0/clientConfig/caBundle"}], content_type="application/json-patch+json")
-    cluster.wait_for(lambda: all(bundles(cluster)), 60, "the authority to be written again")
+    webhook.start()
+    cluster.wait_for(lambda: all(webhook.bundles()), 20, "the authority to be written into the configuration")
+    for kind in ("validating", "mutating"):
+        cluster.request("PATCH", f"/apis/{API}/{kind}webhookconfigurations/{WEBHOOK}",
+                        body=[{"op": "remove", "path": "/webhooks/0/clientConfig/caBundle"}], content_type="application/json-patch+json")
+    cluster.wait_for(lambda: all(webhook.bundles()), 60, "the authority to be written again")

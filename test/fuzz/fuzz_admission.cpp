@@ -1,10 +1,13 @@
 // Any body posted to any webhook: the answer is an AdmissionReview that says yes or no.
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/check.h"
+#include "dialects/mutation.h"
 #include "json/read.h"
 #include "webhook/server.h"
 
@@ -29,5 +32,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view body(reinterpret_cast<const char*>(data), size);
   check(kRoutes, "/validate/podgroups", body);
   check(kRoutes, "/validate/clusternetworktopologies", body);
+  for (const Mutator& mutator : all_mutators()) {
+    check(kRoutes, fmt::format("/validate/{}", mutator.plural), body);
+    check(kRoutes, fmt::format("/mutate/{}", mutator.plural), body);
+  }
   return 0;
 }

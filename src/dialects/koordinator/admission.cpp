@@ -10,22 +10,13 @@
 #include "dialects/koordinator/gang_rules.h"
 #include "dialects/koordinator/names.h"
 #include "dialects/koordinator/network_topology.h"
+#include "dialects/objection.h"
 #include "dialects/workloads/workload.h"
 #include "engine/inventory.h"
 
 namespace gantree::koordinator {
 
 namespace {
-
-// Without the "file:line: " in front: an object on its way has neither.
-std::string without_place(const Object& object, std::string message) {
-  const std::string prefix = fmt::format("{}:", object.file);
-  if (!message.starts_with(prefix)) {
-    return message;
-  }
-  const std::size_t end = message.find(": ", prefix.size());
-  return end == std::string::npos ? message : message.substr(end + 2);
-}
 
 // As Go writes durations; the scheduler would go on with its default where it is none.
 std::optional<std::string> wrong_waiting_time(const Object& object) {
@@ -54,10 +45,10 @@ Admission validate_pod_group(const NamedObject& named) {
   Unused unused;
   const auto rules = read_pod_group(named, unused);
   if (!rules) {
-    return {.refusal = without_place(named.object, rules.error().message), .warnings = {}};
+    return {.refusal = without_place(named.object.file, rules.error().message), .warnings = {}};
   }
   if (rules->objection) {
-    return {.refusal = without_place(named.object, *rules->objection), .warnings = {}};
+    return {.refusal = without_place(named.object.file, *rules->objection), .warnings = {}};
   }
   if (auto wrong = wrong_waiting_time(named.object)) {
     return {.refusal = std::move(wrong), .warnings = {}};
@@ -76,12 +67,12 @@ Admission validate_pod_group(const NamedObject& named) {
 Admission validate_topology(const NamedObject& named) {
   auto network = read_network_topology(named);
   if (!network) {
-    return {.refusal = without_place(named.object, network.error().message), .warnings = {}};
+    return {.refusal = without_place(named.object.file, network.error().message), .warnings = {}};
   }
   // Nodes may add the level of the hosts, which counts towards the limit.
   const Inventory no_nodes;
   if (const auto model = model_of(*network, no_nodes); !model) {
-    return {.refusal = without_place(named.object, model.error().message), .warnings = {}};
+    return {.refusal = without_place(named.object.file, model.error().message), .warnings = {}};
   }
   Admission admission;
   if (!lists_nodes(network->spec)) {

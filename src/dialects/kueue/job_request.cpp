@@ -28,20 +28,6 @@ PodSetRequest read_pod_set(json::Reader& read, Objection& objection, const Workl
   return set;
 }
 
-int read_min_parallelism(Objection& objection, const Workload& workload, int parallelism) {
-  const json::Value value = text_at(workload.annotations, kMinParallelism);
-  if (!value) {
-    return parallelism;
-  }
-  const auto minimum = whole_number(value.text(), 1);
-  if (!minimum || *minimum > parallelism) {
-    objection.raise(value, fmt::format("{} must be a whole number from 1 to the parallelism of {}, not \"{}\"",
-                                       kMinParallelism, parallelism, value.text()));
-    return parallelism;
-  }
-  return *minimum;
-}
-
 // If one template asks for a topology, the others must say what they want too.
 void check_all_ask(Objection& objection, const std::vector<PodSetRequest>& sets) {
   const auto asks_for_level = [](const PodSetRequest& set) { return set.topology.required || set.topology.preferred; };
@@ -97,14 +83,32 @@ void check_pod_sets(Objection& objection, const std::vector<PodSetRequest>& sets
     return;
   }
   check_all_ask(objection, sets);
+  check_groups(objection, sets);
+}
+
+}  // namespace
+
+int read_min_parallelism(Objection& objection, const Workload& workload, int parallelism) {
+  const json::Value value = text_at(workload.annotations, kMinParallelism);
+  if (!value) {
+    return parallelism;
+  }
+  const auto minimum = whole_number(value.text(), 1);
+  if (!minimum || *minimum > parallelism) {
+    objection.raise(value, fmt::format("{} must be a whole number from 1 to the parallelism of {}, not \"{}\"",
+                                       kMinParallelism, parallelism, value.text()));
+    return parallelism;
+  }
+  return *minimum;
+}
+
+void check_groups(Objection& objection, const std::vector<PodSetRequest>& sets) {
   for (const PodSetRequest& set : sets) {
     if (set.topology.group_at) {
       check_group(objection, sets, set);
     }
   }
 }
-
-}  // namespace
 
 json::Value queue_name_of(const Workload& workload) {
   if (const json::Value own = workload.mark(kQueueName)) {

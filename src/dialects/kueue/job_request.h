@@ -43,4 +43,11 @@ struct JobRequest {
 // Fails where a pod template is malformed; what is well-formed but wrong is the request's objection.
 [[nodiscard]] Result<JobRequest> read_request(const Workload& workload, Inventory& inventory);
 
+// The minimum of a Job that may start with fewer pods than it has; its parallelism where it may not.
+[[nodiscard]] int read_min_parallelism(Objection& objection, const Workload& workload, int parallelism);
+
+// Objects to groups of pod sets (podset-group-name) whose members do not agree. Of the sets, names and topologies are
+// looked at.
+void check_groups(Objection& objection, const std::vector<PodSetRequest>& sets);
+
 }  // namespace gantree::kueue

@@ -13,11 +13,24 @@ inline constexpr std::string_view kGroup = "kueue.x-k8s.io";
 inline constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";          // label; annotation in old files
 inline constexpr std::string_view kPriorityClass = "kueue.x-k8s.io/priority-class";  // label
 inline constexpr std::string_view kMinParallelism = "kueue.x-k8s.io/job-min-parallelism";
+inline constexpr std::string_view kMaxSeconds = "kueue.x-k8s.io/max-exec-time-seconds";         // label
+inline constexpr std::string_view kPrebuiltWorkload = "kueue.x-k8s.io/prebuilt-workload-name";  // label or annotation
 
 // On plain pods that start together.
-inline constexpr std::string_view kPodGroup = "kueue.x-k8s.io/pod-group-name";              // label
-inline constexpr std::string_view kPodGroupTotal = "kueue.x-k8s.io/pod-group-total-count";  // annotation
-inline constexpr std::string_view kPodGroupIndex = "kueue.x-k8s.io/pod-group-pod-index";    // label
+inline constexpr std::string_view kPodGroup = "kueue.x-k8s.io/pod-group-name";                       // label
+inline constexpr std::string_view kPodGroupTotal = "kueue.x-k8s.io/pod-group-total-count";           // annotation
+inline constexpr std::string_view kPodGroupIndex = "kueue.x-k8s.io/pod-group-pod-index";             // label
+inline constexpr std::string_view kPodGroupIndexLabel = "kueue.x-k8s.io/pod-group-pod-index-label";  // annotation
+inline constexpr std::string_view kPodGroupServing = "kueue.x-k8s.io/pod-group-serving";             // annotation
+inline constexpr std::string_view kPodGroupFast = "kueue.x-k8s.io/pod-group-fast-admission";         // annotation
+inline constexpr std::string_view kRetriable = "kueue.x-k8s.io/retriable-in-group";                  // annotation
+inline constexpr std::string_view kRoleHash = "kueue.x-k8s.io/role-hash";                            // annotation
+inline constexpr std::string_view kSuspendingParent = "kueue.x-k8s.io/pod-suspending-parent";        // annotation
+
+// On a pod that waits for admission: gate, label (with "true") and finalizer; and the gate until it has its slot.
+inline constexpr std::string_view kAdmissionGate = "kueue.x-k8s.io/admission";
+inline constexpr std::string_view kManaged = "kueue.x-k8s.io/managed";
+inline constexpr std::string_view kTopologyGate = "kueue.x-k8s.io/topology";
 
 // On a pod template.
 inline constexpr std::string_view kRequired = "kueue.x-k8s.io/podset-required-topology";

@@ -226,6 +226,9 @@ class Cluster:
             self.request("DELETE", f"/api/v1/namespaces/{namespace}")
         for namespace in self._namespaces:
             self.request("DELETE", f"/api/v1/namespaces/{namespace}/pods", query=[("gracePeriodSeconds", "0")])
+            # Whoever would take the finalizers away may be gone already.
+            for pod in [pod for pod in self.pods(namespace) if pod["metadata"].get("finalizers")]:
+                self.merge("v1", "Pod", pod["metadata"]["name"], {"metadata": {"finalizers": None}}, namespace)
         for namespace in self._namespaces:
             self.wait_for(lambda: not self.pods(namespace), CREATE_TIMEOUT, f"the pods of {namespace} to go")
         self._namespaces.clear()

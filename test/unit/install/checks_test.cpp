@@ -159,20 +159,24 @@ TEST(Doctor, LooksWhetherSomebodyLeads) {
   says(check_lease(here, LeaseFact{"pod-1", kNowSeconds - 3, 10}, kNow), Health::kOk, "pod-1 leads");
 }
 
-TEST(Doctor, LooksAtTheWebhook) {
-  const Installation here;
+TEST(Doctor, LooksAtTheWebhooks) {
   const auto good = webhook::make_authority("a", {kNow - 1h, kNow + 24h * 365});
   const auto old = webhook::make_authority("a", {kNow - 24h, kNow + 24h});
-  says(check_webhook(here, std::nullopt, 0, kNow).front(), Health::kWarning, "there is no Validating");
-  says(check_webhook(here, std::vector<WebhookFact>{{"w", ""}}, 1, kNow).front(), Health::kError, "no authority");
-  says(check_webhook(here, std::vector<WebhookFact>{{"w", old->certificate}}, 1, kNow).front(), Health::kWarning,
-       "two weeks");
-  says(check_webhook(here, std::vector<WebhookFact>{{"w", old->certificate}}, 1, kNow + 48h).front(), Health::kError,
-       "expired");
-  const Findings findings = check_webhook(here, std::vector<WebhookFact>{{"w", good->certificate}}, 0, kNow);
-  ASSERT_EQ(findings.size(), 2U);
-  says(findings[0], Health::kOk, "good authority");
-  says(findings[1], Health::kError, "no ready pod");
+  const webhook::ConfigurationName validating{webhook::ConfigurationKind::kValidating, "n"};
+  const webhook::ConfigurationName mutating{webhook::ConfigurationKind::kMutating, "n"};
+  using Facts = std::vector<WebhookFact>;
+  says(check_webhook(validating, std::nullopt, kNow).front(), Health::kWarning,
+       "there is no ValidatingWebhookConfiguration \"n\"");
+  says(check_webhook(mutating, std::nullopt, kNow).front(), Health::kWarning, "start past it");
+  const Findings some = check_webhook(mutating, Facts{{"v", good->certificate}, {"w", ""}}, kNow);
+  ASSERT_EQ(some.size(), 1U);
+  says(some.front(), Health::kError, "webhook w has no authority");
+  says(check_webhook(validating, Facts{{"w", old->certificate}}, kNow).front(), Health::kWarning, "two weeks");
+  says(check_webhook(validating, Facts{{"w", old->certificate}}, kNow + 48h).front(), Health::kError, "expired");
+  says(check_webhook(mutating, Facts{{"v", good->certificate}, {"w", good->certificate}}, kNow).front(), Health::kOk,
+       "all 2 mutating webhooks have a good authority");
+  EXPECT_TRUE(check_answering(Installation{}, 1).empty());
+  says(check_answering(Installation{}, 0).front(), Health::kError, "no ready pod");
 }
 
 TEST(Doctor, TellsOfThePodThatWaitsLongest) {

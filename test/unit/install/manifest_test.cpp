@@ -48,6 +48,7 @@ TEST(Manifest, ComesInTheOrderInWhichItIsToBeApplied) {
   const auto objects = made({});
   EXPECT_EQ(objects.front().kind, "Namespace");
   EXPECT_EQ(objects[1].kind, "CustomResourceDefinition");
+  EXPECT_EQ(objects[objects.size() - 2].kind, "MutatingWebhookConfiguration");
   EXPECT_EQ(objects.back().kind, "ValidatingWebhookConfiguration");
 }
 

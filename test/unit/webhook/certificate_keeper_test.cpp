@@ -192,7 +192,7 @@ TEST(CertificateKeeper, CorrectsAConfigurationThatWasReset) {
 TEST(CertificateKeeper, GoesOnWithoutAConfigurationAndSaysSo) {
   FakeStore store;
   store.configurations.clear();
-  EXPECT_EQ(keep(store, kStart).missing, std::vector<std::string>{"validating"});
+  EXPECT_EQ(keep(store, kStart).missing, std::vector<std::string>{"ValidatingWebhookConfiguration \"validating\""});
 }
 
 TEST(CertificateKeeper, PassesOnTheTroubleOfTheServer) {

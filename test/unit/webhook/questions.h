@@ -20,15 +20,16 @@ struct Question {
   std::string_view old_object = "null";
   std::string_view subresource = "";
   std::string_view name = "n";
+  std::string_view version = "v1alpha1";
 };
 
 inline std::string review_of(const Question& question) {
   return fmt::format(
-      R"({{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{{"uid":"4f5c-1","kind":{{"group":"{}","version":"v1alpha1",)"
-      R"("kind":"{}"}},"resource":{{"group":"{}","version":"v1alpha1","resource":"x"}},"name":"{}","namespace":"ns","operation":"{}",)"
+      R"({{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{{"uid":"4f5c-1","kind":{{"group":"{}","version":"{}",)"
+      R"("kind":"{}"}},"resource":{{"group":"{}","version":"{}","resource":"x"}},"name":"{}","namespace":"ns","operation":"{}",)"
       R"("subResource":"{}","userInfo":{{"username":"u","uid":"other"}},"object":{},"oldObject":{},"dryRun":false,"options":null}}}})",
-      question.group, question.kind, question.group, question.name, question.operation, question.subresource,
-      question.object, question.old_object);
+      question.group, question.version, question.kind, question.group, question.version, question.name,
+      question.operation, question.subresource, question.object, question.old_object);
 }
 
 // The fields of an answer.

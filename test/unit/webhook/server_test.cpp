@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/base64.h"
 #include "questions.h"
 #include "unit/http/loopback.h"
 
@@ -71,6 +72,32 @@ TEST(WebhookServer, RefusesPodGroupsThatMakeNoSense) {
     EXPECT_FALSE(answer.message.empty());
     EXPECT_EQ(answer.message.find("request:"), std::string::npos) << answer.message;
   }
+}
+
+constexpr std::string_view kJob =
+    R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"n","labels":{"kueue.x-k8s.io/queue-name":"q"}},)"
+    R"("spec":{"template":{"spec":{"containers":[]}}}})";
+
+TEST(WebhookServer, ChangesJobsThatNameAQueue) {
+  const Question question{.group = "batch", .kind = "Job", .object = kJob, .version = "v1"};
+  const Told answer = ask("/mutate/jobs", question);
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_EQ(from_base64(answer.patch), R"([{"op":"add","path":"/spec/suspend","value":true}])");
+  EXPECT_TRUE(ask("/validate/jobs", question).allowed);
+  EXPECT_EQ(ask("/validate/jobs", question).patch, "");
+  EXPECT_EQ(ask("/mutate/jobsets", question).code, 400);
+}
+
+TEST(WebhookServer, RefusesChangesOfJobsThatRun) {
+  const std::string other =
+      R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"n"},"spec":{"template":{"spec":{"containers":[]}}}})";
+  const Question question{
+      .group = "batch", .kind = "Job", .operation = "UPDATE", .object = other, .old_object = kJob, .version = "v1"};
+  EXPECT_EQ(ask("/mutate/jobs", question).patch, "");
+  const Told answer = ask("/validate/jobs", question);
+  EXPECT_FALSE(answer.allowed);
+  EXPECT_EQ(answer.code, 422);
+  EXPECT_NE(answer.message.find("cannot change"), std::string::npos);
 }
 
 TEST(WebhookServer, WarnsOfWhatHasNoEffect) {

@@ -27,8 +27,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::string_view kSecretPath = "/api/v1/namespaces/gantree-system/secrets";
-constexpr std::string_view kConfigurationPath =
+constexpr std::string_view kValidating =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/gantree-webhook";
+constexpr std::string_view kMutating =
+    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/gantree-webhook";
 
 bool eventually(const std::function<bool()>& holds) {
   for (int i = 0; i < 500; ++i) {
@@ -40,7 +42,7 @@ bool eventually(const std::function<bool()>& holds) {
   return false;
 }
 
-// As much of an API server as this needs: one Secret, one configuration, and their versions.
+// As much of an API server as this needs: one Secret, two configurations, and their versions.
 class SmallApi {
  public:
   SmallApi() {
@@ -53,14 +55,15 @@ class SmallApi {
     const std::lock_guard lock(mutex_);
     return secret_;
   }
-  std::string bundle() {
+  std::string bundle(std::string_view path) {
     const std::lock_guard lock(mutex_);
-    return bundle_;
+    return configurations_.find(path)->second.bundle;
   }
-  void set_bundle(std::string bundle) {
+  void set_bundle(std::string_view path, std::string bundle) {
     const std::lock_guard lock(mutex_);
-    bundle_ = std::move(bundle);
-    ++version_;
+    Configured& configuration = configurations_.find(path)->second;
+    configuration.bundle = std::move(bundle);
+    ++configuration.version;
   }
   void refuse(bool all) {
     const std::lock_guard lock(mutex_);
@@ -68,13 +71,18 @@ class SmallApi {
   }
 
  private:
+  struct Configured {
+    std::string bundle;
+    int version = 1;
+  };
+
   http::Response answer(const http::IncomingRequest& request) {
     const std::lock_guard lock(mutex_);
     if (refusing_) {
       return status(403);
     }
-    if (request.path == kConfigurationPath) {
-      return request.method == "PATCH" ? patch_configuration(request.body) : configuration();
+    if (const auto found = configurations_.find(request.path); found != configurations_.end()) {
+      return request.method == "PATCH" ? patch(found->second, request.body) : show(found->second);
     }
     if (request.method == "POST" && request.path == kSecretPath) {
       return secret_version_ > 0 ? status(409) : write_secret(request.body);
@@ -116,33 +124,33 @@ class SmallApi {
     ++secret_version_;
     return secret_object();
   }
-  http::Response configuration() {
+  static http::Response show(const Configured& configuration) {
     json::Out client = json::Out::object();
-    client.add("caBundle", to_base64(bundle_));
+    client.add("caBundle", to_base64(configuration.bundle));
     json::Out webhook = json::Out::object();
     webhook.add("name", "a.gantree.dev").add("clientConfig", std::move(client));
     json::Out webhooks = json::Out::array();
     webhooks.push(std::move(webhook));
     json::Out object = json::Out::object();
-    return ok(object.add("metadata", metadata(version_)).add("webhooks", std::move(webhooks)));
+    return ok(object.add("metadata", metadata(configuration.version)).add("webhooks", std::move(webhooks)));
   }
-  http::Response patch_configuration(const std::string& body) {
+  static http::Response patch(Configured& configuration, const std::string& body) {
     const auto documents = json::read_documents("body", body);
     const json::Value root = documents->front().root();
-    if (root["metadata"]["resourceVersion"].text() != std::to_string(version_)) {
+    if (root["metadata"]["resourceVersion"].text() != std::to_string(configuration.version)) {
       return status(409);
     }
     const json::Value webhook(&root["webhooks"].items()[0]);
-    bundle_ = *from_base64(webhook["clientConfig"]["caBundle"].text());
-    ++version_;
-    return configuration();
+    configuration.bundle = *from_base64(webhook["clientConfig"]["caBundle"].text());
+    ++configuration.version;
+    return show(configuration);
   }
 
   std::mutex mutex_;
   std::map<std::string, std::string> secret_;
   int secret_version_ = 0;
-  std::string bundle_;
-  int version_ = 1;
+  std::map<std::string, Configured, std::less<>> configurations_{{std::string(kValidating), {}},
+                                                                 {std::string(kMutating), {}}};
   bool refusing_ = false;
   std::unique_ptr<http::Server> server_;
 };
@@ -190,7 +198,8 @@ TEST(Serving, MakesItsCertificateAndSharesItWithTheOtherReplica) {
   const std::string served = http::Wire(first.port(), http::TlsClient{}).peer();
   EXPECT_EQ(served, http::Wire(second.port(), http::TlsClient{}).peer());
   EXPECT_EQ(to_base64(served), api.secret()["tls.crt"]);
-  EXPECT_TRUE(is_issued_by(served, api.bundle()));
+  EXPECT_TRUE(is_issued_by(served, api.bundle(kValidating)));
+  EXPECT_TRUE(eventually([&] { return is_issued_by(served, api.bundle(kMutating)); }));
   EXPECT_EQ(said.count(said.trouble), 0U);
 }
 
@@ -199,9 +208,11 @@ TEST(Serving, CorrectsTheBundleAgainAndAgain) {
   Connection connection(api);
   Said said;
   const Serving serving(kOptions, &connection.client, dialect_routes(), said.reports());
-  ASSERT_TRUE(eventually([&] { return serving.ready() && !api.bundle().empty(); }));
-  api.set_bundle("");
-  EXPECT_TRUE(eventually([&] { return !api.bundle().empty(); }));
+  for (const std::string_view path : {kValidating, kMutating}) {
+    ASSERT_TRUE(eventually([&] { return serving.ready() && !api.bundle(path).empty(); }));
+    api.set_bundle(path, "");
+    EXPECT_TRUE(eventually([&] { return !api.bundle(path).empty(); }));
+  }
 }
 
 TEST(Serving, TriesAgainAfterTrouble) {

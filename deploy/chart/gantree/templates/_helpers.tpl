@@ -22,3 +22,59 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{ include "gantree.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end -}}
+
+{{/* The kinds of jobs that may name a queue. `mutated`: when they are changed on their way in. */}}
+{{- define "gantree.jobKinds" -}}
+- {plural: jobs, group: batch, version: v1, mutated: [CREATE]}
+- {plural: jobsets, group: jobset.x-k8s.io, version: v1alpha2, mutated: [CREATE]}
+{{- end -}}
+
+{{/* Arguments: the root, validate or mutate, the plural of the kind. */}}
+{{- define "gantree.webhookClient" -}}
+{{- $root := index . 0 -}}
+clientConfig:
+  service:
+    name: {{ include "gantree.webhookName" $root }}
+    namespace: {{ $root.Release.Namespace }}
+    path: /{{ index . 1 }}/{{ index . 2 }}
+    port: 443
+  {{- with $root.Values.webhook.certificate.caBundle }}
+  caBundle: {{ . | b64enc }}
+  {{- end }}
+{{- end -}}
+
+{{/* Nobody is asked about objects that name no queue. Arguments: the root, one of the kinds, the operations. */}}
+{{- define "gantree.jobWebhook" -}}
+{{- $root := index . 0 -}}
+{{- $kind := index . 1 -}}
+rules:
+  - apiGroups: [{{ $kind.group | quote }}]
+    apiVersions: [{{ $kind.version }}]
+    operations: {{ index . 2 | toJson }}
+    resources: [{{ $kind.plural }}]
+    scope: Namespaced
+objectSelector:
+  matchExpressions:
+    - {key: kueue.x-k8s.io/queue-name, operator: Exists}
+namespaceSelector:
+  matchExpressions:
+    - {key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system, {{ $root.Release.Namespace }}]}
+admissionReviewVersions: [v1]
+sideEffects: None
+matchPolicy: Equivalent
+{{- if has "UPDATE" (index . 2) }}
+# What is going must be able to go whether anybody answers or not.{{ if eq $kind.plural "pods" }} Pods change often, and only their labels matter then.{{ end }}
+matchConditions:
+  - name: staying
+    expression: request.operation == 'CREATE' || !has(object.metadata.deletionTimestamp)
+  {{- if eq $kind.plural "pods" }}
+  - name: labels-change
+    expression: >-
+      request.operation == 'CREATE' ||
+      (has(object.metadata.labels) ? object.metadata.labels : {}) !=
+      (has(oldObject.metadata.labels) ? oldObject.metadata.labels : {})
+  {{- end }}
+{{- end }}
+failurePolicy: {{ $root.Values.webhook.jobs.failurePolicy }}
+timeoutSeconds: {{ $root.Values.webhook.timeoutSeconds }}
+{{- end -}}

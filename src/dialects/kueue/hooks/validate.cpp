@@ -1,0 +1,74 @@
+// What is refused of a job of any kind when it is stored.
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/whole_number.h"
+#include "dialects/kueue/hooks/hooks.h"
+#include "dialects/kueue/hooks/job_object.h"
+#include "dialects/kueue/job_request.h"
+#include "dialects/kueue/names.h"
+#include "dialects/kueue/request.h"
+#include "dialects/workloads/workload.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+std::optional<std::string> wrong_labels(const Object& object) {
+  if (!is_object_name(queue_of(object))) {
+    return fmt::format("{} \"{}\" is no name of a LocalQueue: small letters, digits, dashes and dots", kQueueName,
+                       queue_of(object));
+  }
+  const std::string_view seconds = label_of(object, kMaxSeconds);
+  if (!seconds.empty() && !whole_number(seconds, 1)) {
+    return fmt::format("{} must be a whole number of at least 1, not \"{}\"", kMaxSeconds, seconds);
+  }
+  return std::nullopt;
+}
+
+// What the templates ask for, each for itself and within its group.
+std::optional<std::string> wrong_templates(const Workload& workload) {
+  const Object& object = workload.object;
+  json::Reader read(object.file, object.value, workload.key.kind);
+  Objection objection(object.file);
+  std::vector<PodSetRequest> sets;
+  for (const PodTemplate& part : workload.templates) {
+    PodSetRequest& set = sets.emplace_back();
+    set.name = part.role;
+    set.topology = read_topology_request(read, objection, object.file, part.annotations(),
+                                         workload.key.kind == "JobSet" ? std::optional(part.each) : std::nullopt);
+    if (workload.key.kind == "Job" && part.count() > 0) {
+      static_cast<void>(read_min_parallelism(objection, workload, part.count()));
+    }
+  }
+  // Of a pod it is the group that has pod sets, and that is not known yet.
+  if (workload.key.kind != "Pod") {
+    check_groups(objection, sets);
+  }
+  return read.ok() ? objection.first() : std::optional(read.error().value().message);
+}
+
+}  // namespace
+
+Admission validate_job(const NamedObject& named) {
+  const Object& object = named.object;
+  if (queue_of(object).empty() || !prebuilt_of(object).empty()) {
+    return {};
+  }
+  if (auto wrong = wrong_labels(object)) {
+    return {.refusal = std::move(wrong), .warnings = {}};
+  }
+  const auto workload = read_workload(named);
+  if (!workload) {
+    return {.refusal = without_place(object.file, workload.error().message), .warnings = {}};
+  }
+  if (auto wrong = wrong_templates(*workload)) {
+    return {.refusal = without_place(object.file, std::move(*wrong)), .warnings = {}};
+  }
+  return {};
+}
+
+}  // namespace gantree::kueue

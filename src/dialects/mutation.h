@@ -1,0 +1,40 @@
+// What is to be changed about an object that somebody is about to store, and which changes to it are refused.
+//
+// A family adds its own kinds in all_mutators(). Pure: the same object, the same answer. Answers are idempotent: what
+// was changed as asked needs no further change.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialects/admission.h"
+#include "json/write.h"
+
+namespace gantree {
+
+struct Mutation {
+  json::Out::Array patch = {};             // operations of a JSON Patch; none where the object is good as it is
+  std::vector<std::string> warnings = {};  // for whoever stores it
+};
+
+// Of objects of other people's kinds, which are not read otherwise than as somebody's job.
+struct Mutator {
+  std::string_view plural;  // of the kind, as in paths of the API
+  ApiKind kind;
+  // `old` is what the object replaces; nullptr where it is created.
+  Mutation (*mutate)(const NamedObject& named, const Object* old) = nullptr;
+  // As of a Validator.
+  Admission (*validate)(const NamedObject& named) = nullptr;
+  // Why the object may not replace the old one, in one sentence.
+  std::optional<std::string> (*forbid)(const NamedObject& named, const Object& old) = nullptr;
+};
+
+[[nodiscard]] std::span<const Mutator> all_mutators();
+
+// The verdict on an object as it will be stored; `old` as above. An object that is being taken away is never held up.
+[[nodiscard]] Admission admit(const Mutator& mutator, const NamedObject& named, const Object* old);
+
+}  // namespace gantree

@@ -1,0 +1,53 @@
+"""Gantree's webhooks without a Service: the configurations of `gantree install`, with one address on loopback in each."""
+from kubernetes.client import ApiException
+
+from harness.gantree import installation
+from harness.processes import Port
+
+NAME = "gantree-webhook"
+API = "admissionregistration.k8s.io/v1"
+TRUST_TIMEOUT = 30.0
+
+
+class Webhooks:
+    """The API server asks at this address from now on. Who answers there is a replica that is started with `flags`."""
+
+    def __init__(self, cluster, namespace, failure_policy=None):
+        self._cluster, self._namespace = cluster, namespace
+        self._port = Port()
+        self.flags = ["--webhook-listen", f"127.0.0.1:{self._port}", "--namespace", namespace]
+        cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": NAME}}, namespace)
+        self._configurations = [o for o in installation() if o["kind"].endswith("WebhookConfiguration")]
+        for configuration in self._configurations:
+            for hook in configuration["webhooks"]:
+                hook["clientConfig"] = {"url": f"https://127.0.0.1:{self._port}{hook['clientConfig']['service']['path']}"}
+                hook["failurePolicy"] = failure_policy or hook["failurePolicy"]
+            cluster.create(configuration)
+
+    def bundles(self):
+        """The authority of each webhook, as it is written into the configurations; None where it is not."""
+        read = [self._cluster.get(API, o["kind"], o["metadata"]["name"]) for o in self._configurations]
+        return [hook["clientConfig"].get("caBundle") for configuration in read for hook in configuration["webhooks"]]
+
+    def wait_until_asked(self):
+        """Until a replica answers and the API server trusts it."""
+        probe = {"apiVersion": "batch/v1", "kind": "Job",
+                 "metadata": {"name": "probe", "labels": {"kueue.x-k8s.io/queue-name": "probe"}},
+                 "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "registry.example/main"}]}}}}
+
+        def asked():
+            try:
+                stored = self._cluster.request("POST", "/apis/batch/v1/namespaces/default/jobs", body=probe, query=[("dryRun", "All")])
+                return stored["spec"].get("suspend")
+            except ApiException as error:
+                if "failed calling webhook" in error.body:
+                    return False
+                raise
+        self._cluster.wait_for(lambda: all(self.bundles()), TRUST_TIMEOUT, "the authority to be written into the configurations")
+        self._cluster.wait_for(asked, TRUST_TIMEOUT, "the API server to ask the webhooks")
+
+    def remove(self):
+        for configuration in self._configurations:
+            self._cluster.delete(API, configuration["kind"], configuration["metadata"]["name"])
+        self._cluster.delete("v1", "Secret", NAME, self._namespace)
+        self._port.release()
