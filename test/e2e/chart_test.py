@@ -14,6 +14,7 @@ CHART = ROOT / "deploy" / "chart" / "gantree"
 VARIANTS = {
     "defaults": [],
     "no webhook": ["webhook.enabled=false"],
+    "beside Kueue": ["webhook.jobs.enabled=false"],
     "a certificate that is given": ["webhook.certificate.existingSecret=mine", "webhook.certificate.caBundle=PEM"],
     "one replica": ["replicas=1"],
     "everything said": ["image.repository=registry.example.com/gantree", "image.tag=v2", "nodeSelector.role=control",
@@ -72,8 +73,14 @@ def test_the_api_server_takes_it(cluster, namespace, helm, variant):
 
 def test_without_a_webhook_there_is_nothing_of_it(helm):
     objects = rendered(helm, "n", "no webhook")
-    assert not [o for o in objects if o["kind"] in ("Secret", "ValidatingWebhookConfiguration")]
+    assert not [o for o in objects if o["kind"] == "Secret" or o["kind"].endswith("WebhookConfiguration")]
     assert "webhook" not in yaml.safe_dump_all(o for o in objects if o["kind"] in ("Deployment", "ClusterRole", "Role"))
+
+
+def test_beside_kueue_jobs_are_left_alone(helm):
+    objects = rendered(helm, "n", "beside Kueue")
+    assert not [o for o in objects if o["kind"] == "MutatingWebhookConfiguration"]
+    assert "jobs.gantree.dev" not in yaml.safe_dump_all(objects)
 
 
 def test_a_given_certificate_needs_no_right_to_secrets(helm):

@@ -40,6 +40,8 @@ inline constexpr std::string_view kSliceLevel = "kueue.x-k8s.io/podset-slice-req
 inline constexpr std::string_view kSliceSize = "kueue.x-k8s.io/podset-slice-size";
 inline constexpr std::string_view kSliceLayers = "kueue.x-k8s.io/podset-slice-required-topology-constraints";
 inline constexpr std::string_view kGroupName = "kueue.x-k8s.io/podset-group-name";
+inline constexpr std::string_view kIndexOffset =
+    "kueue.x-k8s.io/pod-index-offset";  // the rank that counts as the first
 inline constexpr std::string_view kPodSetPrefix = "kueue.x-k8s.io/podset-";
 inline constexpr std::string_view kPodSetAnnotations[] = {kRequired,  kPreferred,   kUnconstrained, kSliceLevel,
                                                           kSliceSize, kSliceLayers, kGroupName};

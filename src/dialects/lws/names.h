@@ -16,6 +16,7 @@ inline constexpr std::string_view kSubGroupExclusive = "leaderworkerset.sigs.k8s
 inline constexpr std::string_view kName = "leaderworkerset.sigs.k8s.io/name";
 inline constexpr std::string_view kGroupIndex = "leaderworkerset.sigs.k8s.io/group-index";
 inline constexpr std::string_view kWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
+inline constexpr std::string_view kSize = "leaderworkerset.sigs.k8s.io/size";  // annotation
 
 // On a JobSet or the template of a replicatedJob, and on the pods that come of it.
 inline constexpr std::string_view kJobSetExclusive = "alpha.jobset.sigs.k8s.io/exclusive-topology";

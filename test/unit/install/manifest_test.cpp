@@ -1,5 +1,6 @@
 #include "install/manifest.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dialects/mutation.h"
 #include "install/embedded.h"
 #include "install/permissions.h"
 #include "json/read.h"
@@ -75,6 +77,43 @@ TEST(Manifest, LeavesTheDefinitionsOut) {
 TEST(Manifest, ReadsBackAsItWasWritten) {
   const auto objects = made({});
   EXPECT_EQ(to_yaml(*manifest_of(to_yaml(objects), "gantree-system", {})), to_yaml(objects));
+}
+
+// The paths at which the API server is told to ask, with group, version and plural: "/mutate/jobs batch/v1/jobs".
+std::set<std::string> asked(std::string_view kind) {
+  std::set<std::string> lines;
+  const auto documents = json::read_documents("manifest", std::string(kManifestText));
+  for (const json::Document& document : *documents) {
+    if (document.root()["kind"].text() != kind) {
+      continue;
+    }
+    for (const json::NodeData& item : document.root()["webhooks"].items()) {
+      const json::Value hook(&item);
+      const json::Value rule(&hook["rules"].items().front());
+      lines.insert(fmt::format("{} {}/{}/{}", hook["clientConfig"]["service"]["path"].text(),
+                               json::Value(rule["apiGroups"].items().data()).text(),
+                               json::Value(rule["apiVersions"].items().data()).text(),
+                               json::Value(rule["resources"].items().data()).text()));
+    }
+  }
+  return lines;
+}
+
+TEST(Manifest, HasTheApiServerAskWhatIsServed) {
+  std::set<std::string> validated;
+  std::set<std::string> mutated;
+  const auto line = [](std::string_view verb, std::string_view plural, const ApiKind& kind) {
+    return fmt::format("/{}/{} {}/{}/{}", verb, plural, kind.group, kind.versions.front(), plural);
+  };
+  for (const Validator& validator : all_validators()) {
+    validated.insert(line("validate", validator.plural, validator.kind));
+  }
+  for (const Mutator& mutator : all_mutators()) {
+    validated.insert(line("validate", mutator.plural, mutator.kind));
+    mutated.insert(line("mutate", mutator.plural, mutator.kind));
+  }
+  EXPECT_EQ(asked("ValidatingWebhookConfiguration"), validated);
+  EXPECT_EQ(asked("MutatingWebhookConfiguration"), mutated);
 }
 
 // "group/resource/subresource verb name own"

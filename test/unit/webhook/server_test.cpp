@@ -168,7 +168,7 @@ TEST(WebhookServer, TellsWrongPathsAndMethods) {
                    {.method = std::move(method), .path = std::move(path), .query = {}, .headers = {}, .body = {}})
         .status;
   };
-  EXPECT_EQ(status("POST", "/validate/pods"), 404);
+  EXPECT_EQ(status("POST", "/validate/nodes"), 404);
   EXPECT_EQ(status("POST", "/mutate/podgroups"), 404);
   EXPECT_EQ(status("GET", "/validate/podgroups"), 405);
 }

@@ -27,6 +27,11 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- define "gantree.jobKinds" -}}
 - {plural: jobs, group: batch, version: v1, mutated: [CREATE]}
 - {plural: jobsets, group: jobset.x-k8s.io, version: v1alpha2, mutated: [CREATE]}
+- {plural: pods, group: "", version: v1, mutated: [CREATE]}
+- {plural: deployments, group: apps, version: v1, mutated: [CREATE, UPDATE]}
+- {plural: replicasets, group: apps, version: v1, mutated: [CREATE, UPDATE]}
+- {plural: statefulsets, group: apps, version: v1, mutated: [CREATE, UPDATE]}
+- {plural: leaderworkersets, group: leaderworkerset.x-k8s.io, version: v1, mutated: [CREATE, UPDATE]}
 {{- end -}}
 
 {{/* Arguments: the root, validate or mutate, the plural of the kind. */}}

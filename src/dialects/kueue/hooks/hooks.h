@@ -17,8 +17,25 @@ namespace gantree::kueue {
 [[nodiscard]] Mutation suspend_job(const NamedObject& named, const Object* old);
 [[nodiscard]] std::optional<std::string> forbid_job_change(const NamedObject& named, const Object& old);
 
-// Refuses what contradicts itself whatever the cluster: names, numbers, the topology annotations of each template.
-// What depends on the queue, and a job of which only some templates ask for a topology, is found later.
+// Pod: gated, marked as managed, kept by a finalizer until it is accounted for, and told its role in its group.
+[[nodiscard]] Mutation gate_pod(const NamedObject& named, const Object* old);
+[[nodiscard]] Admission validate_pod(const NamedObject& named);
+[[nodiscard]] std::optional<std::string> forbid_pod_change(const NamedObject& named, const Object& old);
+
+// Deployment and ReplicaSet: each of their pods waits for itself.
+[[nodiscard]] Mutation pass_queue_on(const NamedObject& named, const Object* old);
+[[nodiscard]] std::optional<std::string> forbid_serving_change(const NamedObject& named, const Object& old);
+
+// StatefulSet: its pods are one group.
+[[nodiscard]] Mutation group_stateful_set(const NamedObject& named, const Object* old);
+[[nodiscard]] std::optional<std::string> forbid_stateful_set_change(const NamedObject& named, const Object& old);
+
+// LeaderWorkerSet: the pods of each replica are one group.
+[[nodiscard]] Mutation group_leader_worker_set(const NamedObject& named, const Object* old);
+[[nodiscard]] std::optional<std::string> forbid_leader_worker_set_change(const NamedObject& named, const Object& old);
+
+// All kinds but Pod. Refuses what contradicts itself whatever the cluster: names, numbers, the topology annotations of
+// each template. What depends on the queue, and a job of which only some templates ask for a topology, is found later.
 [[nodiscard]] Admission validate_job(const NamedObject& named);
 
 }  // namespace gantree::kueue
