@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "cycle/start.h"
+
 namespace gantree {
 
 namespace {
@@ -100,8 +102,9 @@ ClearingSearch clearing_among(const std::vector<VictimCandidate>& candidates, Cl
     const WithoutThem without(quota, gangs, gone);
     return quota.fits(demand, submission.borrowing);
   };
+  const Gang placed = to_place(least, least.gang);
   PreemptionAnswer answer = find_victims(
-      cluster.engine(), {.gang = least.gang, .candidates = gangs, .budgets = cluster.budgets(), .admits = admits});
+      cluster.engine(), {.gang = placed, .candidates = gangs, .budgets = cluster.budgets(), .admits = admits});
   if (answer.verdict != PreemptionVerdict::kFound) {
     return {.found = {}, .why_not = why_not(answer, candidates.size())};
   }

@@ -26,6 +26,21 @@ void collect(Group& group, std::vector<PodSet*>& sets) {
   }
 }
 
+// Takes the pod sets out that are marked, by their position in depth-first order, and groups that have none left.
+void drop(Group& group, const std::vector<bool>& marked, std::size_t& next) {
+  std::vector<PodSet> kept;
+  for (PodSet& set : group.pod_sets) {
+    if (!marked[next++]) {
+      kept.push_back(std::move(set));
+    }
+  }
+  group.pod_sets = std::move(kept);
+  for (Group& nested : group.groups) {
+    drop(nested, marked, next);
+  }
+  std::erase_if(group.groups, [](const Group& nested) { return nested.pod_sets.empty() && nested.groups.empty(); });
+}
+
 // The topology of every pod set: its own, or the one it inherits.
 void collect_topologies(const Group& group, TopologyId inherited, std::vector<TopologyId>& topologies) {
   const TopologyId own = group.constraint.topology.value_or(inherited);
@@ -72,10 +87,31 @@ std::optional<std::vector<int>> counts_within_quota(const Quota& quota, const Al
 
 }  // namespace
 
+Gang to_place(const Alternative& alternative, const Gang& gang) {
+  Gang placed = gang;
+  if (!alternative.elsewhere.empty()) {
+    std::size_t next = 0;
+    drop(placed.root, alternative.elsewhere, next);
+  }
+  return placed;
+}
+
 Started book(Cluster& cluster, Quota& quota, const Alternative& alternative, const Gang& gang, Outcome outcome) {
-  cluster.assume(gang, *outcome.placement);
-  quota.take(alternative.demand, outcome.counts);
-  return {.counts = std::move(outcome.counts), .placement = std::move(*outcome.placement)};
+  const Gang placed = to_place(alternative, gang);
+  if (outcome.placement) {
+    cluster.assume(placed, *outcome.placement);
+  }
+  Started started{.counts = counts_of(gang), .placement = {}};
+  started.placement.pod_sets.resize(started.counts.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < started.counts.size(); ++i) {
+    if (alternative.elsewhere.empty() || !alternative.elsewhere[i]) {
+      started.counts[i] = outcome.counts[next];
+      started.placement.pod_sets[i] = std::move(outcome.placement->pod_sets[next++]);
+    }
+  }
+  quota.take(alternative.demand, started.counts);
+  return started;
 }
 
 tl::expected<Started, Obstacle> try_to_start(Cluster& cluster, Quota& quota, const Submission& submission,
@@ -92,10 +128,11 @@ tl::expected<Started, Obstacle> try_to_start(Cluster& cluster, Quota& quota, con
       sets[i]->count = (*counts)[i];
     }
   }
-  if (pod_sets(gang.root).empty()) {
-    return Started{};  // a gang of no pods needs no place
+  const Gang placed = to_place(alternative, gang);
+  if (pod_sets(placed.root).empty()) {
+    return book(cluster, quota, alternative, gang, {});  // nothing that needs a place
   }
-  Outcome outcome = cluster.engine().place(gang);
+  Outcome outcome = cluster.engine().place(placed);
   if (!outcome.placement) {
     return tl::unexpected(obstacle(outcome, alternative));
   }

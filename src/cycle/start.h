@@ -23,7 +23,10 @@ struct Started {
 [[nodiscard]] tl::expected<Started, Obstacle> try_to_start(Cluster& cluster, Quota& quota, const Submission& submission,
                                                            const Alternative& alternative);
 
-// Books an outcome that has a placement of `gang`, which is the alternative's, perhaps with fewer pods.
+// A gang as the engine sees it: without the pod sets that find their place elsewhere.
+[[nodiscard]] Gang to_place(const Alternative& alternative, const Gang& gang);
+
+// Books an outcome that has a placement of to_place(gang), where `gang` is the alternative's, perhaps with fewer pods.
 [[nodiscard]] Started book(Cluster& cluster, Quota& quota, const Alternative& alternative, const Gang& gang,
                            Outcome outcome);
 

@@ -27,6 +27,8 @@ struct Intake {
   Cluster& cluster;
   Quota& quota;
   std::optional<TopologyId> levels = {};  // a topology for jobs to which no other is given
+  // Of flavors without a topology only quota is asked, and others find the pods a place: nodes may be yet to come.
+  bool quota_alone = false;
   CoreObjects core = {};
   TopologyBook topologies = {};
   std::vector<PodRecord> pods = {};     // all that have not ended

@@ -20,7 +20,10 @@ struct ObjectRef {
 enum class WriteVerb : std::uint8_t {
   kBind,         // `object` is a pod, `node` where it goes; no body
   kPatchStatus,  // a merge patch of the status; of pods a strategic merge patch
+  kPatch,        // a merge patch of the object; of pods a strategic merge patch
+  kJsonPatch,    // operations of a JSON Patch
   kEvict,        // `object` is a pod; no body
+  kDelete,       // no body
   kCreate,       // `object` tells the kind and the namespace; the body is all of it
 };
 

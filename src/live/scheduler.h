@@ -26,6 +26,7 @@
 #include "dialects/live.h"
 #include "live/gang_table.h"
 #include "live/object.h"
+#include "live/order.h"
 #include "state/cluster.h"
 
 namespace gantree {
@@ -36,23 +37,6 @@ struct SchedulerOptions {
   std::vector<std::string> schedulers = {"gantree", "koord-scheduler", "kai-scheduler"};
   std::string instance = "gantree";  // who writes events
   bool preemption = true;            // gangs of lower priority may be evicted
-};
-
-// How much it matters that a write is done soon, or at all.
-enum class Urgency : std::uint8_t { kBinding, kStatus, kEvent };
-
-struct Order {
-  std::uint64_t id = 0;  // for answered()
-  Urgency urgency = Urgency::kStatus;
-  Write write;
-};
-
-// How an order ended.
-enum class Answer : std::uint8_t {
-  kDone,
-  kRefused,    // certainly not executed, and trying again at once is no use
-  kWithdrawn,  // not sent: this process does not lead any more
-  kUncertain,  // perhaps executed, or another was faster: the object's own event tells
 };
 
 // An order that is not answered yet.
@@ -73,27 +57,6 @@ struct Reservation {
   std::vector<std::string> pods;
   std::map<std::string, std::string> blockers;  // pods that are being deleted, with their uids; "" of others' pods
   Time until = {};
-};
-
-// What one step did, for logs and metrics.
-struct StepFigures {
-  bool decided = false;  // a cycle was run
-  int gangs_tried = 0;
-  int gangs_placed = 0;
-  int pods_placed = 0;
-  int gangs_evicted = 0;
-  std::vector<std::chrono::milliseconds> waits;  // of the gangs placed: since their first pod waited
-};
-
-struct Step {
-  std::vector<Order> orders;
-  std::optional<Time> wake;          // call step() again then, if nothing happens before
-  std::vector<std::string> remarks;  // for the log: what is wrong
-  std::vector<std::string> news;     // what happened that people ask about later
-  std::vector<std::string> details;  // who waits, and why
-  StepFigures figures;
-
-  void wake_by(Time time) { wake = std::min(wake.value_or(time), time); }
 };
 
 class LiveScheduler {

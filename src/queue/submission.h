@@ -18,6 +18,8 @@ struct Alternative {
   Gang gang;
   std::vector<QuotaDemand> demand;   // by pod set, per pod
   std::vector<std::string> flavors;  // by pod set; "" where there is none
+  // By pod set: whether only quota is asked for it, since others find its pods a place. Empty: of none.
+  std::vector<bool> elsewhere = {};
 };
 
 struct Rejection {

@@ -133,6 +133,18 @@ void Dispatcher::hand_over(const Queued& queued) {
                            object.group.empty() ? kube::PatchType::kStrategicMerge : kube::PatchType::kMerge,
                            write.body, std::move(done));
       break;
+    case WriteVerb::kPatch:
+      client_.patch(resource, key, object.group.empty() ? kube::PatchType::kStrategicMerge : kube::PatchType::kMerge,
+                    write.body, std::move(done));
+      break;
+    case WriteVerb::kJsonPatch:
+      client_.patch(resource, key, kube::PatchType::kJson, write.body, std::move(done));
+      break;
+    case WriteVerb::kDelete:
+      client_.remove(resource, key,
+                     {.preconditions = {.uid = object.uid, .resource_version = {}}, .propagation = "Background"},
+                     std::move(done));
+      break;
     case WriteVerb::kEvict:
       client_.evict(key, {.preconditions = {.uid = object.uid, .resource_version = {}}, .propagation = {}},
                     std::move(done));

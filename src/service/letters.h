@@ -17,6 +17,7 @@ struct ObjectChanged {
   LiveObject object;
 };
 struct ObjectRemoved {
+  std::string group;
   std::string kind;
   std::string ns;
   std::string name;

@@ -37,7 +37,8 @@ Overload(Cases...) -> Overload<Cases...>;
 
 Loop::Loop(LoopSurroundings surroundings, SchedulerOptions options, bool leading)
     : surroundings_(std::move(surroundings)),
-      scheduler_(std::move(options)),
+      scheduler_(options),
+      queues_(scheduler_.cluster(), {.instance = options.instance}),
       dispatcher_(surroundings_.writer, surroundings_.mailbox),
       leading_(leading),
       heartbeat_(Steady::now().time_since_epoch().count()) {}
@@ -72,6 +73,7 @@ bool Loop::run(milliseconds patience) {
       step(now);
     } else if (!leading_) {
       scheduler_.stand_by();
+      queues_.stand_by();
     }
     dispatcher_.send(now);
     if (stopping_) {
@@ -110,19 +112,8 @@ Loop::Steady::time_point Loop::next_wake(Time now) const {
 
 void Loop::take(Letter letter, Time now) {
   std::visit(Overload{
-                 [&](ObjectChanged& changed) {
-                   const std::string name =
-                       fmt::format("{} {}/{}", changed.object.kind, changed.object.ns, changed.object.name);
-                   if (auto taken = scheduler_.changed(std::move(changed.object), now); !taken) {
-                     surroundings_.log.warning("an object is passed over: it is malformed",
-                                               {{"object", name}, {"what", without_places(taken.error().message)}});
-                   }
-                   news_ = true;
-                 },
-                 [&](const ObjectRemoved& removed) {
-                   scheduler_.removed(removed.kind, removed.ns, removed.name, now);
-                   news_ = true;
-                 },
+                 [&](const ObjectChanged& changed) { take_change(changed.object, now); },
+                 [&](const ObjectRemoved& removed) { take_removal(removed, now); },
                  [&](const WriteAnswered& answer) { take_answer(answer, now); },
                  [&](const LeadershipChanged& change) { set_leading(change, now); },
                  [](const Errand& errand) { errand.run(); },
@@ -138,6 +129,47 @@ void Loop::take(Letter letter, Time now) {
              letter);
 }
 
+void Loop::take_change(const LiveObject& object, Time now) {
+  news_ = true;
+  const auto complain = [&](const Result<>& taken) {
+    if (!taken) {
+      surroundings_.log.warning("an object is passed over: it is malformed",
+                                {{"object", fmt::format("{} {}/{}", object.kind, object.ns, object.name)},
+                                 {"what", without_places(taken.error().message)}});
+    }
+  };
+  const bool queues_alone = kueue::Controller::owns(object.group, object.kind);
+  if (queues_alone || object.kind == "Pod" || object.kind == "PriorityClass") {
+    complain(queues_.changed(object, now));
+  }
+  if (!queues_alone) {
+    const std::uint64_t before = scheduler_.cluster().inventory().position();
+    complain(scheduler_.changed(object, now));
+    if (object.kind == "Node" && scheduler_.cluster().inventory().position() != before) {
+      queues_.room_changed();
+    }
+  }
+}
+
+void Loop::take_removal(const ObjectRemoved& removed, Time now) {
+  news_ = true;
+  queues_.removed(removed.kind, removed.ns, removed.name, now);
+  if (!kueue::Controller::owns(removed.group, removed.kind)) {
+    scheduler_.removed(removed.kind, removed.ns, removed.name, now);
+  }
+  if (removed.kind == "Node") {
+    queues_.room_changed();
+  }
+}
+
+std::vector<ApiKind> Loop::kinds() const {
+  std::vector<ApiKind> kinds = scheduler_.kinds();
+  for (ApiKind& kind : kueue::Controller::kinds()) {
+    kinds.push_back(std::move(kind));
+  }
+  return kinds;
+}
+
 void Loop::take_answer(const WriteAnswered& answer, Time now) {
   dispatcher_.answered(answer.order);
   metrics_.answered(answer);
@@ -151,6 +183,7 @@ void Loop::take_answer(const WriteAnswered& answer, Time now) {
         {{"result", std::string(kube::to_string(answer.reply.result))}, {"what", answer.reply.message}});
   }
   scheduler_.answered(answer.order, meaning, answer.reply.message, now);
+  queues_.answered(answer.order, meaning, answer.reply.message, now);
 }
 
 void Loop::set_leading(const LeadershipChanged& change, Time now) {
@@ -164,18 +197,29 @@ void Loop::set_leading(const LeadershipChanged& change, Time now) {
   }
   for (const std::uint64_t order : dispatcher_.withdraw()) {
     scheduler_.answered(order, Answer::kWithdrawn, "no longer the leader", now);
+    queues_.answered(order, Answer::kWithdrawn, "no longer the leader", now);
   }
   scheduler_.stop_leading(now);
+  queues_.stop_leading();
 }
 
 void Loop::step(Time now) {
   const Steady::time_point began = Steady::now();
   news_ = false;
-  Step step = scheduler_.step(now);
+  // What queues have given away is booked first, so that nobody else gets it.
+  Step queues = queues_.step(now);
+  Step pods = scheduler_.step(now);
   const auto took = Steady::now() - began;
   rest_until_ = Steady::now() + std::min<Steady::duration>(took, kLongestRest);
-  wake_ = step.wake;
-  metrics_.stepped(step.figures, took);
+  wake_ = queues.wake && pods.wake ? std::min(queues.wake, pods.wake) : queues.wake ? queues.wake : pods.wake;
+  queues.figures.add(pods.figures);
+  metrics_.stepped(queues.figures, took);
+  log_placed(queues.figures, took);
+  carry_out(std::move(queues));
+  carry_out(std::move(pods));
+}
+
+void Loop::carry_out(Step step) {
   for (const std::string& remark : step.remarks) {
     surroundings_.log.warning(remark);
   }
@@ -185,16 +229,20 @@ void Loop::step(Time now) {
   for (const std::string& detail : step.details) {
     surroundings_.log.debug(detail);
   }
-  if (step.figures.gangs_placed > 0) {
-    surroundings_.log.info(
-        "placed", {{"gangs", std::to_string(step.figures.gangs_placed)},
-                   {"pods", std::to_string(step.figures.pods_placed)},
-                   {"tried", std::to_string(step.figures.gangs_tried)},
-                   {"took", fmt::format("{:.3f}ms", std::chrono::duration<double, std::milli>(took).count())}});
-  }
   for (Order& order : step.orders) {
     dispatcher_.add(std::move(order));
   }
+}
+
+void Loop::log_placed(const StepFigures& figures, Steady::duration took) {
+  if (figures.gangs_placed == 0) {
+    return;
+  }
+  surroundings_.log.info(
+      "placed", {{"gangs", std::to_string(figures.gangs_placed)},
+                 {"pods", std::to_string(figures.pods_placed)},
+                 {"tried", std::to_string(figures.gangs_tried)},
+                 {"took", fmt::format("{:.3f}ms", std::chrono::duration<double, std::milli>(took).count())}});
 }
 
 std::string Loop::metrics_page(const kube::Counters& reads, const kube::Counters& writes) {

@@ -8,7 +8,9 @@
 // took, so that a storm of events costs at most half a core. When told to stop it decides nothing more, but sees the
 // bindings through that it has decided on: a gang is not left half bound.
 //
-// The thread that calls run() owns the scheduler.
+// The scheduler of pods and the controller of queues take turns; both work on one cluster.
+//
+// The thread that calls run() owns them.
 #pragma once
 
 #include <atomic>
@@ -18,6 +20,7 @@
 #include <optional>
 
 #include "kube/client.h"
+#include "kueue/controller.h"
 #include "live/scheduler.h"
 #include "service/dispatcher.h"
 #include "service/letters.h"
@@ -43,6 +46,8 @@ class Loop {
   [[nodiscard]] bool run(std::chrono::milliseconds patience);
 
   [[nodiscard]] LiveScheduler& scheduler() { return scheduler_; }
+  // All that has to be watched.
+  [[nodiscard]] std::vector<ApiKind> kinds() const;
 
   // Any thread.
   [[nodiscard]] bool synced() const { return synced_; }
@@ -57,6 +62,10 @@ class Loop {
   using Steady = std::chrono::steady_clock;
 
   void take(Letter letter, Time now);
+  void take_change(const LiveObject& object, Time now);
+  void take_removal(const ObjectRemoved& removed, Time now);
+  void carry_out(Step step);
+  void log_placed(const StepFigures& figures, Steady::duration took);
   void take_answer(const WriteAnswered& answer, Time now);
   void set_leading(const LeadershipChanged& change, Time now);
   void step(Time now);
@@ -64,6 +73,7 @@ class Loop {
 
   LoopSurroundings surroundings_;
   LiveScheduler scheduler_;
+  kueue::Controller queues_;
   Dispatcher dispatcher_;
   Metrics metrics_;
   bool stopping_ = false;

@@ -222,7 +222,7 @@ Result<> run_service(const RunOptions& options, Log& log) {
                                 .trouble = [&log](const std::string& trouble) { log.warning(trouble); }});
   }
 
-  Inbox inbox(mailbox, log, loop.scheduler().kinds());
+  Inbox inbox(mailbox, log, loop.kinds());
   watches = std::make_unique<kube::Watches>(reader, inbox.requests());
   log.info("started",
            {{"version", GANTREE_VERSION}, {"server", config->server}, {"as", config->origin}, {"identity", self}});

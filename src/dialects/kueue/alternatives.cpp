@@ -100,6 +100,7 @@ Alternative alternative_of(const JobRequest& workload, const std::vector<Unit>& 
       for (const PodSetRequest* set : units[i].pod_sets) {
         alternative.demand.push_back(demand_of(*set, *choices[i]));
         alternative.flavors.push_back(flavors_of(*choices[i]));
+        alternative.elsewhere.push_back(choices[i]->elsewhere);
       }
     }
   }

@@ -31,6 +31,7 @@ struct Unit {
 struct Choice {
   std::vector<const ResourceGroup*> groups;  // those in use
   std::vector<const FlavorQuota*> flavors;   // the flavor taken in each
+  bool elsewhere = false;                    // no flavor of it has a topology, and others find the pods a place
   TopologyId topology;
   Constraint constraint;                     // of the unit as a whole
   std::vector<std::optional<int>> required;  // by pod set; finer than the unit's where it asks for more on its own

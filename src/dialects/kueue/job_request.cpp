@@ -77,6 +77,8 @@ void check_group(Objection& objection, const std::vector<PodSetRequest>& sets, c
   }
 }
 
+}  // namespace
+
 void check_pod_sets(Objection& objection, const std::vector<PodSetRequest>& sets) {
   if (sets.size() > kMaxPodSets) {
     objection.raise(sets.front().at, fmt::format("{} pod sets; {} are allowed", sets.size(), kMaxPodSets));

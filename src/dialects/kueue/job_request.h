@@ -30,6 +30,7 @@ struct JobRequest {
   json::Place place;
   json::Value queue_name;      // absent where not given
   json::Value priority_class;  // of workloads; absent where not given
+  std::optional<std::int64_t> priority = {};  // settled already, whatever the class
   std::int64_t created_seconds = 0;
   std::vector<PodSetRequest> pod_sets;
   std::optional<std::string> objection;   // why it can be rejected at once
@@ -49,5 +50,11 @@ struct JobRequest {
 // Objects to groups of pod sets (podset-group-name) whose members do not agree. Of the sets, names and topologies are
 // looked at.
 void check_groups(Objection& objection, const std::vector<PodSetRequest>& sets);
+
+// The same of an object of kind Workload, which says it in its own words: podSets with a topologyRequest each.
+[[nodiscard]] Result<JobRequest> read_workload_request(const NamedObject& named, Inventory& inventory);
+
+// What pod sets must keep to beside each other.
+void check_pod_sets(Objection& objection, const std::vector<PodSetRequest>& sets);
 
 }  // namespace gantree::kueue

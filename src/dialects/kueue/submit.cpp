@@ -23,6 +23,9 @@ std::string at(const JobRequest& workload, json::Value value) {
 // The priority by class of workloads, else by class or number of a pod template, else the default.
 Result<std::int64_t> priority_of(const JobRequest& workload, const Setup& setup, const CoreObjects& core,
                                  Unresolved& unresolved) {
+  if (workload.priority) {
+    return *workload.priority;
+  }
   if (const auto own = workload_priority(workload, setup)) {
     return *own;
   }

@@ -1,0 +1,197 @@
+// Kueue's jobs on a live cluster: they wait in queues, are admitted under quota and topology in one step, started, told
+// where each pod goes, and stopped again. Events in, intended writes out, the clock passed in.
+//
+//   job ──► Workload ──► waits ──► admitted ──► job started ──► pods ungated, each to its slot ──► finished
+//                          ▲          │ evicted
+//                          └──────────┘ once its pods are gone
+//
+// All truth is in API objects: what a Workload has been given is in its status. Between the decision and the event that
+// shows it, it is assumed. Room is held in the cluster by placeholders: one for each assigned pod that has no node yet.
+//
+// One thread owns it: the one that owns the cluster.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+#include "dialects/dialects.h"
+#include "dialects/kueue/admin.h"
+#include "dialects/live.h"
+#include "kueue/guard.h"
+#include "kueue/job.h"
+#include "kueue/workload_object.h"
+#include "live/object.h"
+#include "live/order.h"
+#include "queue/quota.h"
+#include "queue/submission.h"
+#include "state/cluster.h"
+
+namespace gantree {
+struct Notice;
+}
+
+namespace gantree::kueue {
+
+struct ControllerOptions {
+  std::string instance = "gantree";  // who writes events
+};
+
+// So many pods on a host, by name.
+struct HostCount {
+  std::string node;
+  int count = 0;
+};
+
+// A pod of a job that was started.
+struct StartedPod {
+  std::string uid;
+  std::string workload;  // namespace/name
+  std::string set;
+  std::string node;  // "" where it is not bound
+  bool gated = false;
+  bool deleting = false;
+  bool ended = false;
+  std::map<std::string, std::string, std::less<>> marks;     // labels, else annotations, of a gated pod
+  std::map<std::string, std::string, std::less<>> selector;  // of a pod that has no node
+  std::optional<std::size_t> slot;                           // domain of the assignment to which we sent it, not seen yet
+  bool asked = false;                                        // a write of ours to it is under way, or done and not seen
+};
+
+struct Entry {
+  WorkloadObject object;
+  std::optional<Submission> submission = {};  // nothing where it is to be made anew
+  std::optional<Admission> assumed = {};      // decided and not seen yet
+  std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
+  QuotaDemand used = {};                                     // booked
+  std::vector<std::string> placeholders = {};                // booked
+  Guard guard = {};
+  std::optional<Verdict> verdict = {};
+  std::optional<Verdict> told = {};
+  Time told_at = {};
+
+  [[nodiscard]] const std::optional<Admission>& admission() const { return assumed ? assumed : object.admission; }
+  [[nodiscard]] bool waits() const;
+};
+
+struct JobEntry {
+  const JobKind* kind = nullptr;
+  ObjectRef ref;
+  std::string resource_version;
+  std::string text;
+  JobProgress progress;
+  Guard guard;
+};
+
+class Controller {
+ public:
+  // The cluster must outlive it.
+  Controller(Cluster& cluster, ControllerOptions options);
+  ~Controller();
+
+  // The kinds to watch beside nodes and pods.
+  [[nodiscard]] static std::vector<ApiKind> kinds();
+  // Whether objects of a kind are told to this alone.
+  [[nodiscard]] static bool owns(std::string_view group, std::string_view kind);
+
+  // An object as it is now: of kinds(), or a pod. Fails where it is malformed; then what was known of it stays.
+  [[nodiscard]] Result<> changed(const LiveObject& object, Time now);
+  void removed(std::string_view kind, std::string_view ns, std::string_view name, Time now);
+  // A node came, went or changed, or somebody's pod went.
+  void room_changed() { room_changed_ = true; }
+
+  // Decides what can be decided now. By the leader alone.
+  [[nodiscard]] Step step(Time now);
+  void answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
+  void stop_leading();
+  // Instead of step(), as long as another leads: keeps the bookings true.
+  void stand_by();
+
+  [[nodiscard]] const std::map<std::string, Entry>& workloads() const { return entries_; }
+  [[nodiscard]] const Quota& quota() const { return quota_; }
+
+ private:
+  struct OpenOrder {
+    std::string workload;  // "" where the write was not to one
+    std::string job;
+    std::string pod;
+    bool admission = false;
+  };
+
+  [[nodiscard]] Result<> workload_changed(const LiveObject& object);
+  [[nodiscard]] Result<> job_changed(const LiveObject& object);
+  [[nodiscard]] Result<> pod_changed(const LiveObject& object);
+  void pod_removed(const std::string& key);
+  void touch(const std::string& workload);
+
+  void read_setup(Step& step);
+  // Brings the bookings of a Workload up to date with what it has been given and what of it runs.
+  void book(Entry& entry);
+  void unbook(Entry& entry);
+  void book_all();
+  [[nodiscard]] QuotaDemand quota_of(const Admission& admission) const;
+  [[nodiscard]] std::vector<HostCount> hosts_of(const Entry& entry, const SetAssignment& set);
+
+  void reconcile_job(const std::string& key, Time now, Step& step);
+  void make_workload(JobEntry& job, const std::string& key, Step& step);
+  void start_job(JobEntry& job, const std::string& key, const Entry& entry, Step& step);
+  void stop_job(JobEntry& job, const std::string& key, const Entry& entry, Step& step);
+  void add_flavors(const SetAssignment& assigned, SetStart& start) const;
+  void patch_job(JobEntry& job, const std::string& key, json::Out::Array patch, Step& step);
+
+  void admit(Time now, Step& step);
+  [[nodiscard]] Submission submission_for(Entry& entry);
+  void settle(const Decision& decision, Time now, Step& step);
+  [[nodiscard]] Admission admission_of(const Entry& entry, const Decision& decision);
+  void assume(Entry& entry, const Decision& decision);
+
+  void reconcile(const std::string& key, Time now, Step& step);
+  void tell_waiting(Entry& entry, Time now, Step& step);
+  void reject(Entry& entry, Time now, Step& step);
+  void look_after(Entry& entry, const JobEntry* job, Time now, Step& step);
+  void release(Entry& entry, const JobEntry* job, Time now, Step& step);
+  void write_status(Entry& entry, const std::vector<Wanted>& wanted, std::optional<json::Out> admission, Time now,
+                    Step& step, Urgency urgency = Urgency::kStatus);
+
+  void ungate(const std::string& key, Entry& entry, Step& step);
+  void ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& pods, Step& step);
+  void report_queues(Time now, Step& step);
+
+  std::uint64_t order(Step& step, Urgency urgency, Write write, OpenOrder open);
+  void notify(Step& step, const Notice& notice, Time now);
+
+  ControllerOptions options_;
+  Cluster& cluster_;
+  Quota quota_;
+  Setup setup_;
+  std::unique_ptr<Intake> intake_;  // with what the setup was read
+  std::map<std::string, std::string, std::less<>> admin_;  // texts by kind, namespace and name
+  std::vector<json::Document> admin_documents_;            // what the setup points into
+  std::map<std::string, Entry> entries_;                   // by namespace/name
+  std::map<std::string, JobEntry> jobs_;                   // by kind and namespace/name
+  std::map<std::string, std::string> jobs_by_uid_;
+  std::map<std::string, std::string> workloads_by_owner_;  // by uid of the job
+  std::map<std::string, StartedPod> pods_;                 // by namespace/name
+  std::map<std::string, std::set<std::string>> pods_of_;   // by workload
+  std::set<std::string> dirty_;                            // workloads to look at
+  std::set<std::string> waiting_changed_;                  // workloads that came to wait, or wait for something else
+  std::set<std::string> dirty_jobs_;
+  std::set<std::string> unbooked_;  // workloads whose bookings are out of date
+  std::multimap<Time, std::string> later_;       // workloads to look at again
+  std::multimap<Time, std::string> later_jobs_;  // the same
+  std::map<std::uint64_t, OpenOrder> open_;
+  std::set<std::string> remarked_;
+  bool setup_changed_ = true;
+  bool room_changed_ = true;
+  std::uint64_t next_order_ = std::uint64_t{1} << 62U;  // apart from those of the scheduler
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace gantree::kueue

@@ -1,0 +1,181 @@
+// Who is admitted, with what, and who waits for what.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cycle/cycle.h"
+#include "dialects/kueue/choice.h"
+#include "dialects/kueue/names.h"
+#include "dialects/kueue/submit.h"
+#include "engine/domain_tree.h"
+#include "kueue/controller.h"
+#include "live/notices.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+// The lowest domains of a topology in which hosts lie, in the order of the hosts; each once.
+TopologyAssignment assignment_of(const std::vector<HostShare>& hosts, const Topology& topology, const DomainTree& tree) {
+  TopologyAssignment assignment;
+  const bool by_host = topology.levels.back() == kHostnameLabel;
+  assignment.levels = by_host ? std::vector<std::string>{kHostnameLabel} : topology.levels;
+  const int lowest = static_cast<int>(topology.levels.size()) - 1;
+  std::map<std::uint32_t, std::size_t> at;
+  for (const HostShare& share : hosts) {
+    const std::uint32_t domain = tree.ancestor(tree.host_level(), tree.host_of(share.node), lowest);
+    const auto [it, fresh] = at.try_emplace(domain, assignment.domains.size());
+    if (fresh) {
+      std::vector<std::string> path = tree.path({lowest, domain});
+      assignment.domains.push_back({.values = by_host ? std::vector<std::string>{path.back()} : std::move(path), .count = 0});
+    }
+    assignment.domains[it->second].count += share.count;
+  }
+  return assignment;
+}
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    parts.emplace_back(list.substr(0, comma));
+    list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+  }
+  return parts;
+}
+
+const Unit* unit_of(const std::vector<Unit>& units, std::string_view set) {
+  for (const Unit& unit : units) {
+    for (const PodSetRequest* one : unit.pod_sets) {
+      if (one->name == set) {
+        return &unit;
+      }
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Submission Controller::submission_for(Entry& entry) {
+  if (!entry.submission) {
+    Unresolved unresolved;
+    entry.submission = submission_of(entry.object.request, setup_, *intake_, unresolved);
+    entry.submission->may_evict = false;
+    // On a live cluster a queue that is not there yet may come.
+    if (entry.object.request.queue_name && queue_of(entry.object.request, setup_) == nullptr) {
+      entry.submission->alternatives.clear();
+      entry.submission->rejection = Rejection{.reason = Reason::kQueueStopped,
+                                              .message = fmt::format("there is no LocalQueue \"{}\" in namespace \"{}\"",
+                                                                     entry.object.request.queue_name.text(),
+                                                                     entry.object.ref.ns),
+                                              .waits = true};
+    }
+  }
+  return *entry.submission;
+}
+
+void Controller::admit(Time now, Step& step) {
+  if (!room_changed_ && waiting_changed_.empty()) {
+    return;
+  }
+  room_changed_ = false;
+  waiting_changed_.clear();
+  std::vector<Submission> submissions;
+  for (auto& [key, entry] : entries_) {
+    if (entry.waits() && !entry.guard.in_flight()) {
+      submissions.push_back(submission_for(entry));
+    }
+  }
+  if (submissions.empty()) {
+    return;
+  }
+  step.figures.decided = true;
+  const Plan plan = run_cycle(cluster_, quota_, std::move(submissions));
+  for (const Decision& decision : plan.decisions) {
+    settle(decision, now, step);
+  }
+}
+
+void Controller::settle(const Decision& decision, Time now, Step& step) {
+  ++step.figures.gangs_tried;
+  const std::string key = decision.key.ns + "/" + decision.key.name;
+  Entry& entry = entries_.at(key);
+  dirty_.insert(key);
+  if (decision.state != GangState::kPlaced) {
+    entry.verdict = Verdict{
+        .state = decision.state, .reason = decision.reason, .message = without_places(decision.message)};
+    return;
+  }
+  entry.verdict.reset();
+  assume(entry, decision);
+  ++step.figures.gangs_placed;
+  for (const PodSetDecision& set : decision.pod_sets) {
+    step.figures.pods_placed += set.count;
+  }
+  const std::string where = fmt::format("Quota reserved in ClusterQueue {}", entry.assumed->cluster_queue);
+  write_status(entry,
+               {{.type = kQuotaReserved, .holds = true, .reason = "QuotaReserved", .message = where},
+                {.type = kAdmitted, .holds = true, .reason = "Admitted", .message = "The workload is admitted"},
+                {.type = kEvicted, .holds = false, .reason = "QuotaReserved", .message = where}},
+               write_admission(*entry.assumed), now, step, Urgency::kBinding);
+  const std::string note = fmt::format("Admitted by ClusterQueue {}", entry.assumed->cluster_queue);
+  notify(step,
+         {.about = entry.object.ref, .warning = false, .reason = "Admitted", .action = "Admit", .note = note}, now);
+}
+
+Admission Controller::admission_of(const Entry& entry, const Decision& decision) {
+  const JobRequest& request = entry.object.request;
+  const ClusterQueue& queue = *queue_of(request, setup_)->cluster_queue;
+  const std::vector<Unit> units = units_of(request);
+  const ResourceNames& names = cluster_.inventory().resources();
+  Admission admission;
+  admission.cluster_queue = queue.name;
+  for (const PodSetDecision& set : decision.pod_sets) {
+    SetAssignment& assigned = admission.sets.emplace_back();
+    assigned.name = set.name;
+    assigned.count = set.count;
+    const Unit* unit = unit_of(units, set.name);
+    if (unit == nullptr || set.count == 0) {
+      continue;
+    }
+    const std::vector<const ResourceGroup*> groups = groups_in_use(*unit, queue);
+    const std::vector<std::string> flavors = split(set.flavor);
+    for (std::size_t i = 0; i < groups.size() && i < flavors.size(); ++i) {
+      for (const ResourceId resource : groups[i]->covered) {
+        const std::int64_t each = set.requests.get(resource);
+        if (each > 0) {
+          const std::string name(names.name(resource));
+          assigned.flavors.emplace(name, flavors[i]);
+          assigned.usage.emplace(name, format_quantity(each * set.count, ResourceNames::unit(resource)));
+        }
+      }
+    }
+    if (!set.hosts.empty()) {
+      Engine& engine = cluster_.engine();
+      assigned.topology = assignment_of(set.hosts, engine.topology(set.topology), engine.tree(set.topology));
+    }
+  }
+  return admission;
+}
+
+// The cycle has booked quota and hosts: from now on they are the Workload's.
+void Controller::assume(Entry& entry, const Decision& decision) {
+  entry.assumed = admission_of(entry, decision);
+  entry.hosts.clear();
+  const std::string owner = decision.key.ns + "/" + decision.key.name;
+  entry.used = quota_of(*entry.assumed);
+  for (const PodSetDecision& set : decision.pod_sets) {
+    for (const HostShare& share : set.hosts) {
+      const std::string& node = cluster_.inventory().node(share.node).name;
+      entry.hosts[set.name].push_back({.node = node, .count = share.count});
+      for (int i = 0; i < share.count; ++i) {
+        std::string key = fmt::format("{}#{}#{}#{}", owner, set.name, node, i);
+        cluster_.name_assumed({.key = key, .node = node, .requests = set.requests});
+        entry.placeholders.push_back(std::move(key));
+      }
+    }
+  }
+}
+
+}  // namespace gantree::kueue

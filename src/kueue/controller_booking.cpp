@@ -1,0 +1,134 @@
+// What has been given away: quota, and room on hosts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/quantity.h"
+#include "dialects/gangs.h"
+#include "kueue/controller.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+// The node that carries a hostname; its own name in nearly all clusters.
+std::string node_named(const Inventory& inventory, const std::string& hostname) {
+  const auto key = inventory.strings().find(kHostnameLabel);
+  const auto carries = [&](NodeId id) {
+    const StringId* label = key ? label_value(inventory.node(id).labels, *key) : nullptr;
+    return inventory.alive(id) && label != nullptr && inventory.strings().text(*label) == hostname;
+  };
+  if (const auto id = inventory.find(hostname); id && carries(*id)) {
+    return hostname;
+  }
+  for (std::uint32_t i = 0; i < inventory.size(); ++i) {
+    if (carries(NodeId{i})) {
+      return inventory.node(NodeId{i}).name;
+    }
+  }
+  return hostname;  // it is gone: its pods hold nothing
+}
+
+}  // namespace
+
+QuotaDemand Controller::quota_of(const Admission& admission) const {
+  QuotaDemand used;
+  const auto queue = setup_.cluster_queues.find(admission.cluster_queue);
+  if (queue == setup_.cluster_queues.end()) {
+    return used;
+  }
+  const ResourceNames& names = cluster_.inventory().resources();
+  for (const SetAssignment& set : admission.sets) {
+    for (const auto& [resource, flavor] : set.flavors) {
+      const auto usage = set.usage.find(resource);
+      const auto id = names.find(resource);
+      if (usage == set.usage.end() || !id) {
+        continue;
+      }
+      const auto amount = parse_quantity(usage->second, ResourceNames::unit(*id), Round::kUp);
+      for (const ResourceGroup& group : queue->second.groups) {
+        const auto covered = std::find(group.covered.begin(), group.covered.end(), *id);
+        for (const FlavorQuota& entry : group.flavors) {
+          if (amount && covered != group.covered.end() && entry.flavor_name == flavor) {
+            used.emplace_back(entry.cells[static_cast<std::size_t>(covered - group.covered.begin())], *amount);
+          }
+        }
+      }
+    }
+  }
+  return Quota::sum({used}, {1});
+}
+
+// Where the pods of a pod set go, host by host. After a restart only the domains are known; where those are larger
+// than a host, room is held on hosts that the engine would choose.
+std::vector<HostCount> Controller::hosts_of(const Entry& entry, const SetAssignment& set) {
+  if (const auto known = entry.hosts.find(set.name); known != entry.hosts.end()) {
+    return known->second;
+  }
+  std::vector<HostCount> hosts;
+  if (!set.topology || set.topology->levels.empty()) {
+    return hosts;
+  }
+  const bool by_host = set.topology->levels.back() == kHostnameLabel;
+  for (const AssignedDomain& domain : set.topology->domains) {
+    if (by_host) {
+      hosts.push_back({.node = node_named(cluster_.inventory(), domain.values.back()), .count = domain.count});
+    }
+  }
+  return hosts;
+}
+
+void Controller::unbook(Entry& entry) {
+  quota_.give(entry.used);
+  entry.used.clear();
+  for (const std::string& key : entry.placeholders) {
+    cluster_.remove_pod(key);
+  }
+  entry.placeholders.clear();
+}
+
+void Controller::book(Entry& entry) {
+  unbook(entry);
+  const std::optional<Admission>& admission = entry.admission();
+  if (!admission || entry.object.holds(kFinished)) {
+    entry.hosts.clear();
+    return;
+  }
+  entry.used = quota_of(*admission);
+  quota_.take(entry.used);
+  const std::string owner = entry.object.ref.ns + "/" + entry.object.ref.name;
+  const auto pods = pods_of_.find(owner);
+  for (const SetAssignment& set : admission->sets) {
+    const auto request = std::find_if(entry.object.request.pod_sets.begin(), entry.object.request.pod_sets.end(),
+                                      [&](const PodSetRequest& one) { return one.name == set.name; });
+    if (!set.topology || request == entry.object.request.pod_sets.end()) {
+      continue;
+    }
+    std::map<std::string_view, int> bound;
+    for (const std::string& key : pods == pods_of_.end() ? std::set<std::string>() : pods->second) {
+      const StartedPod& pod = pods_.at(key);
+      if (pod.set == set.name && !pod.node.empty() && !pod.ended) {
+        ++bound[pod.node];
+      }
+    }
+    for (const HostCount& host : hosts_of(entry, set)) {
+      int& here = bound[host.node];
+      const int held = std::max(0, host.count - here);
+      here = std::max(0, here - host.count);
+      for (int i = 0; i < held; ++i) {
+        std::string key = fmt::format("{}#{}#{}#{}", owner, set.name, host.node, i);
+        cluster_.upsert_pod({.key = key, .node = host.node, .requests = request->shape.requests});
+        entry.placeholders.push_back(std::move(key));
+      }
+    }
+  }
+}
+
+void Controller::book_all() {
+  for (auto& [key, entry] : entries_) {
+    book(entry);
+  }
+  unbooked_.clear();
+}
+
+}  // namespace gantree::kueue

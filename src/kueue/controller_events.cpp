@@ -1,0 +1,240 @@
+// Events to state.
+#include <fmt/format.h>
+
+#include "dialects/core/metadata.h"
+#include "dialects/kueue/names.h"
+#include "kueue/controller.h"
+#include "live/parsed.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+std::string key_of(std::string_view ns, std::string_view name) {
+  return fmt::format("{}/{}", ns, name);
+}
+
+std::string kind_key(std::string_view kind, std::string_view ns, std::string_view name) {
+  return fmt::format("{} {}/{}", kind, ns, name);
+}
+
+bool is_gated(json::Value spec) {
+  const json::Value gates = spec ? spec["schedulingGates"] : json::Value();
+  if (!gates || gates.kind() != json::Kind::kArray) {
+    return false;
+  }
+  for (const json::NodeData& gate : gates.items()) {
+    const json::Value name = text_at(json::Value(&gate), "name");
+    if (name && name.text() == kTopologyGate) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void Controller::touch(const std::string& workload) {
+  dirty_.insert(workload);
+  unbooked_.insert(workload);
+  if (const auto it = entries_.find(workload); it != entries_.end()) {
+    if (const auto job = jobs_by_uid_.find(it->second.object.owner_uid); job != jobs_by_uid_.end()) {
+      dirty_jobs_.insert(job->second);
+    }
+  }
+}
+
+Result<> Controller::changed(const LiveObject& object, Time) {
+  if (object.kind == "Pod" && object.group.empty()) {
+    return pod_changed(object);
+  }
+  if (object.kind == "Workload" && object.group == kGroup) {
+    return workload_changed(object);
+  }
+  if (job_kind(object.group, object.kind) != nullptr) {
+    return job_changed(object);
+  }
+  if (auto parsed = parse(object.text); !parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  admin_.insert_or_assign(kind_key(object.kind, object.ns, object.name), object.text);
+  setup_changed_ = true;
+  return {};
+}
+
+Result<> Controller::workload_changed(const LiveObject& object) {
+  auto read = read_workload(object, cluster_.inventory());
+  if (!read) {
+    return tl::unexpected(read.error());
+  }
+  const std::string key = key_of(object.ns, object.name);
+  const auto [it, fresh] = entries_.try_emplace(key, Entry{.object = *read});
+  Entry& entry = it->second;
+  if (!fresh) {
+    const bool ended = !entry.object.holds(kFinished) && read->holds(kFinished);
+    const bool returned = entry.admission() && !read->admission;
+    const bool another = entry.object.ref.uid != read->ref.uid;
+    // Our own write named the version it was for. Whatever came since without an admission came in its place.
+    if (read->admission || another || (entry.assumed && !entry.guard.in_flight() &&
+                                       read->resource_version != entry.guard.version())) {
+      entry.assumed.reset();
+    }
+    room_changed_ = room_changed_ || ended || returned || another;
+    entry.object = std::move(*read);
+    entry.submission.reset();
+  }
+  if (!entry.object.owner_uid.empty()) {
+    workloads_by_owner_.insert_or_assign(entry.object.owner_uid, key);
+  }
+  if (entry.waits()) {
+    waiting_changed_.insert(key);
+  }
+  touch(key);
+  return {};
+}
+
+Result<> Controller::job_changed(const LiveObject& object) {
+  const auto parsed = parse(object.text);
+  if (!parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  json::Reader read(kNoFile, parsed->object.value, kind_key(object.kind, object.ns, object.name));
+  const json::Value metadata = parsed->object.metadata();
+  const std::string key = kind_key(object.kind, object.ns, object.name);
+  const JobKind* kind = job_kind(object.group, object.kind);
+  JobProgress progress = kind->progress(read, parsed->object);
+  const std::string version(read.text(metadata, "resourceVersion").value_or(""));
+  if (!read.ok()) {
+    return read.error();
+  }
+  const json::Value labels = map_at(metadata, "labels");
+  const json::Value annotations = map_at(metadata, "annotations");
+  const bool named = (labels && text_at(labels, kQueueName)) || (annotations && text_at(annotations, kQueueName));
+  if (!named && !workloads_by_owner_.contains(object.uid)) {
+    return {};  // somebody else's
+  }
+  JobEntry& job = jobs_[key];
+  if (job.ref.uid != object.uid) {
+    jobs_by_uid_.erase(job.ref.uid);
+    job.guard = {};
+  }
+  job.kind = kind;
+  job.ref = {.group = object.group,
+             .version = object.version,
+             .kind = object.kind,
+             .ns = object.ns,
+             .name = object.name,
+             .uid = object.uid};
+  job.resource_version = version;
+  job.text = object.text;
+  job.progress = std::move(progress);
+  jobs_by_uid_.insert_or_assign(object.uid, key);
+  dirty_jobs_.insert(key);
+  return {};
+}
+
+Result<> Controller::pod_changed(const LiveObject& object) {
+  const std::string key = key_of(object.ns, object.name);
+  const auto parsed = parse(object.text);
+  if (!parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  const json::Value metadata = parsed->object.metadata();
+  const json::Value labels = map_at(metadata, "labels");
+  const json::Value annotations = map_at(metadata, "annotations");
+  const json::Value set = labels ? text_at(labels, kPodSetLabel) : json::Value();
+  const json::Value workload = annotations ? text_at(annotations, kWorkloadAnnotation) : json::Value();
+  const json::Value phase = text_at(map_at(parsed->object.value, "status"), "phase");
+  const bool ended = phase && (phase.text() == "Succeeded" || phase.text() == "Failed");
+  room_changed_ = room_changed_ || (ended && !cluster_.node_of(key).empty());
+  if (!set || !workload) {
+    if (pods_.contains(key)) {
+      pod_removed(key);
+    }
+    return {};
+  }
+  const json::Value spec = map_at(parsed->object.value, "spec");
+  StartedPod pod;
+  pod.uid = object.uid;
+  pod.workload = key_of(object.ns, workload.text());
+  pod.set = set.text();
+  if (const json::Value node = spec ? text_at(spec, "nodeName") : json::Value()) {
+    pod.node = node.text();
+  }
+  pod.gated = is_gated(spec);
+  pod.deleting = text_at(metadata, "deletionTimestamp").present();
+  pod.ended = ended;
+  const json::Value selector = spec ? map_at(spec, "nodeSelector") : json::Value();
+  for (const json::MemberData& member : selector ? selector.members() : std::span<const json::MemberData>()) {
+    pod.selector.emplace(member.key, json::Value(&member.value).text());
+  }
+  if (pod.gated) {
+    for (const json::Value marks : {labels, annotations}) {
+      for (const json::MemberData& member : marks.members()) {
+        pod.marks.emplace(member.key, json::Value(&member.value).text());
+      }
+    }
+  }
+  if (const auto before = pods_.find(key); before != pods_.end()) {
+    if (before->second.uid == pod.uid && pod.gated) {
+      pod.slot = before->second.slot;
+      pod.asked = before->second.asked;
+    }
+    if (before->second.workload != pod.workload) {
+      pod_removed(key);
+    }
+  }
+  const std::string owner = pod.workload;
+  pods_.insert_or_assign(key, std::move(pod));
+  pods_of_[owner].insert(key);
+  touch(owner);
+  return {};
+}
+
+void Controller::pod_removed(const std::string& key) {
+  const auto it = pods_.find(key);
+  if (it == pods_.end()) {
+    return;
+  }
+  const std::string owner = it->second.workload;
+  pods_.erase(it);
+  if (const auto pods = pods_of_.find(owner); pods != pods_of_.end()) {
+    pods->second.erase(key);
+    if (pods->second.empty()) {
+      pods_of_.erase(pods);
+    }
+  }
+  touch(owner);
+}
+
+void Controller::removed(std::string_view kind, std::string_view ns, std::string_view name, Time) {
+  if (kind == "Pod") {
+    room_changed_ = room_changed_ || !cluster_.node_of(key_of(ns, name)).empty();
+    pod_removed(key_of(ns, name));
+    return;
+  }
+  const std::string key = key_of(ns, name);
+  if (kind == "Workload") {
+    if (const auto it = entries_.find(key); it != entries_.end()) {
+      unbook(it->second);
+      workloads_by_owner_.erase(it->second.object.owner_uid);
+      if (const auto job = jobs_by_uid_.find(it->second.object.owner_uid); job != jobs_by_uid_.end()) {
+        dirty_jobs_.insert(job->second);
+      }
+      entries_.erase(it);
+      room_changed_ = true;
+    }
+    return;
+  }
+  const std::string full = kind_key(kind, ns, name);
+  if (const auto job = jobs_.find(full); job != jobs_.end()) {
+    jobs_by_uid_.erase(job->second.ref.uid);
+    jobs_.erase(job);
+    return;
+  }
+  if (admin_.erase(full) > 0) {
+    setup_changed_ = true;
+  }
+}
+
+}  // namespace gantree::kueue

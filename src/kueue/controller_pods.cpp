@@ -1,0 +1,161 @@
+// The ungater: every pod of a started job is told where to go, by rank, and no domain gets more than it was assigned.
+#include <algorithm>
+
+#include "base/whole_number.h"
+#include "dialects/core/metadata.h"
+#include "dialects/kueue/names.h"
+#include "kueue/controller.h"
+#include "live/notices.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+std::optional<int> number_in(const StartedPod& pod, std::string_view key) {
+  const auto it = pod.marks.find(key);
+  return it == pod.marks.end() ? std::nullopt : whole_number(it->second, 0);
+}
+
+// The rank of a pod in its pod set: its index, behind those of the parts before its own.
+std::optional<int> rank_of(const StartedPod& pod, const PodSetRequest& set) {
+  const json::Value request = map_at(set.at, "topologyRequest");
+  const json::Value label = request ? text_at(request, "podIndexLabel") : json::Value();
+  if (!label) {
+    return std::nullopt;
+  }
+  auto rank = number_in(pod, label.text());
+  const json::Value part_label = text_at(request, "subGroupIndexLabel");
+  const json::Value parts = request["subGroupCount"];
+  const auto count = parts && parts.kind() == json::Kind::kNumber ? whole_number(parts.text(), 1) : std::nullopt;
+  if (rank && part_label && count) {
+    const auto part = number_in(pod, part_label.text());
+    rank = part ? std::optional(*part * (set.count / *count) + *rank) : std::nullopt;
+  }
+  const auto offset = number_in(pod, kIndexOffset);
+  return rank && offset ? std::optional(*rank - *offset) : rank;
+}
+
+bool carries(const Inventory& inventory, const std::string& node, const TopologyAssignment& assignment,
+             const AssignedDomain& domain) {
+  const auto id = inventory.find(node);
+  if (!id || !inventory.alive(*id)) {
+    return false;
+  }
+  for (std::size_t level = 0; level < assignment.levels.size(); ++level) {
+    const auto key = inventory.strings().find(assignment.levels[level]);
+    const StringId* value = key ? label_value(inventory.node(*id).labels, *key) : nullptr;
+    if (value == nullptr || inventory.strings().text(*value) != domain.values[level]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool selects(const StartedPod& pod, const TopologyAssignment& assignment, const AssignedDomain& domain) {
+  for (std::size_t level = 0; level < assignment.levels.size(); ++level) {
+    const auto it = pod.selector.find(assignment.levels[level]);
+    if (it == pod.selector.end() || it->second != domain.values[level]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Write ungating(const std::string& key, const StartedPod& pod, const TopologyAssignment& assignment,
+               const AssignedDomain& domain) {
+  json::Out selector = json::Out::object();
+  for (std::size_t level = 0; level < assignment.levels.size(); ++level) {
+    selector.add(assignment.levels[level], domain.values[level]);
+  }
+  json::Out gate = json::Out::object();
+  gate.add("$patch", "delete").add("name", kTopologyGate);
+  json::Out spec = json::Out::object();
+  spec.add("nodeSelector", std::move(selector)).add("schedulingGates", json::Out::Array{std::move(gate)});
+  json::Out body = json::Out::object();
+  body.add("metadata", std::move(json::Out::object().add("uid", pod.uid))).add("spec", std::move(spec));
+  return {.verb = WriteVerb::kPatch, .object = pod_ref(key, pod.uid), .node = {}, .body = body.to_json(false)};
+}
+
+}  // namespace
+
+void Controller::ungate(const std::string& key, Entry& entry, Step& step) {
+  const auto pods = pods_of_.find(key);
+  if (pods == pods_of_.end() || !entry.object.admission || !entry.object.holds(kAdmitted)) {
+    return;
+  }
+  for (const SetAssignment& set : entry.object.admission->sets) {
+    std::vector<std::string> members;
+    bool gated = false;
+    for (const std::string& pod : pods->second) {
+      const StartedPod& one = pods_.at(pod);
+      if (one.set == set.name && !one.ended && !one.deleting) {
+        members.push_back(pod);
+        gated = gated || (one.gated && !one.asked);
+      }
+    }
+    if (gated && set.topology) {
+      ungate_set(entry, set, members, step);
+    }
+  }
+}
+
+void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& members,
+                            Step& step) {
+  const TopologyAssignment& assignment = *set.topology;
+  std::vector<int> left;
+  std::vector<std::size_t> slots;  // by rank
+  for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
+    left.push_back(assignment.domains[i].count);
+    slots.insert(slots.end(), static_cast<std::size_t>(assignment.domains[i].count), i);
+  }
+  std::vector<std::string> gated;
+  for (const std::string& key : members) {
+    const StartedPod& pod = pods_.at(key);
+    if (pod.gated && !pod.slot) {
+      gated.push_back(key);
+      continue;
+    }
+    for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
+      const bool here = pod.slot          ? *pod.slot == i
+                        : pod.node.empty() ? selects(pod, assignment, assignment.domains[i])
+                                           : carries(cluster_.inventory(), pod.node, assignment, assignment.domains[i]);
+      if (here) {
+        --left[i];
+        break;
+      }
+    }
+  }
+  const auto request = std::find_if(entry.object.request.pod_sets.begin(), entry.object.request.pod_sets.end(),
+                                    [&](const PodSetRequest& one) { return one.name == set.name; });
+  // First every pod whose rank has a place of its own; then the others, wherever there is one left.
+  std::vector<std::string> others;
+  for (const std::string& key : gated) {
+    StartedPod& pod = pods_.at(key);
+    const auto rank = request == entry.object.request.pod_sets.end() ? std::nullopt : rank_of(pod, *request);
+    const bool known = rank && static_cast<std::size_t>(*rank) < slots.size();
+    if (known && left[slots[static_cast<std::size_t>(*rank)]] > 0) {
+      pod.slot = slots[static_cast<std::size_t>(*rank)];
+      --left[*pod.slot];
+    } else {
+      others.push_back(key);
+    }
+  }
+  for (const std::string& key : others) {
+    const auto free = std::find_if(left.begin(), left.end(), [](int count) { return count > 0; });
+    if (free == left.end()) {
+      break;  // more pods than were asked for: they wait
+    }
+    --*free;
+    pods_.at(key).slot = static_cast<std::size_t>(free - left.begin());
+  }
+  for (const std::string& key : members) {
+    StartedPod& pod = pods_.at(key);
+    if (pod.gated && pod.slot && !pod.asked) {
+      pod.asked = true;
+      order(step, Urgency::kBinding, ungating(key, pod, assignment, assignment.domains[*pod.slot]),
+            {.workload = {}, .job = {}, .pod = key});
+    }
+  }
+}
+
+}  // namespace gantree::kueue

@@ -1,0 +1,205 @@
+// What Workloads are told, and what becomes of them after admission.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dialects/kueue/names.h"
+#include "kueue/controller.h"
+#include "live/notices.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+using std::chrono::seconds;
+
+// A changed sentence is told so often at most; a changed reason at once.
+constexpr seconds kTellEvery{15};
+
+// The reasons of QuotaReserved=False, as those know them who watch Kueue's.
+std::string_view pending_reason(Reason reason) {
+  switch (reason) {
+    case Reason::kTopologyBusy:
+    case Reason::kTopologyTooLarge:
+    case Reason::kSearchLimit:
+      return "TopologyPlacementFailed";
+    case Reason::kQuotaExceeded:
+      return "WaitingForQuota";
+    case Reason::kQueueStopped:
+      return "Misconfigured";
+    case Reason::kPreempting:
+      return "WaitingForPreemptedWorkloads";
+    case Reason::kQueueBlocked:
+    case Reason::kGangIncomplete:
+    case Reason::kInvalidRequest:
+      break;
+  }
+  return "Pending";
+}
+
+}  // namespace
+
+void Controller::write_status(Entry& entry, const std::vector<Wanted>& wanted, std::optional<json::Out> admission,
+                              Time now, Step& step, Urgency urgency) {
+  auto conditions = with_conditions(entry.object.conditions, wanted, now);
+  if (!conditions && !admission) {
+    return;
+  }
+  json::Out status = json::Out::object();
+  status.add("conditions", write_conditions(conditions ? *conditions : entry.object.conditions));
+  const bool given = admission && entry.assumed;
+  if (admission) {
+    status.add("admission", std::move(*admission));
+  }
+  json::Out body = json::Out::object();
+  body.add("metadata", std::move(json::Out::object()
+                                     .add("uid", entry.object.ref.uid)
+                                     .add("resourceVersion", entry.object.resource_version)));
+  body.add("status", std::move(status));
+  const std::uint64_t id = order(
+      step, urgency,
+      {.verb = WriteVerb::kPatchStatus, .object = entry.object.ref, .node = {}, .body = body.to_json(false)},
+      {.workload = entry.object.ref.ns + "/" + entry.object.ref.name, .job = {}, .pod = {}, .admission = given});
+  entry.guard.sent(id, entry.object.resource_version);
+}
+
+void Controller::reconcile(const std::string& key, Time now, Step& step) {
+  const auto it = entries_.find(key);
+  if (it == entries_.end()) {
+    return;
+  }
+  Entry& entry = it->second;
+  if (entry.object.deleting || entry.object.holds(kFinished)) {
+    return;
+  }
+  ungate(key, entry, step);
+  if (entry.guard.closed(entry.object.resource_version, now)) {
+    if (!entry.guard.in_flight()) {
+      later_.emplace(std::max(entry.guard.opens(), now + std::chrono::milliseconds(100)), key);
+    }
+    return;
+  }
+  const auto owner = jobs_by_uid_.find(entry.object.owner_uid);
+  const JobEntry* job = owner == jobs_by_uid_.end() ? nullptr : &jobs_.at(owner->second);
+  if (job != nullptr && job->progress.end) {
+    const JobEnd& end = *job->progress.end;
+    write_status(entry,
+                 {{.type = kFinished,
+                   .holds = true,
+                   .reason = end.success ? "Succeeded" : "Failed",
+                   .message = end.message.empty() ? std::string("The job is over") : end.message}},
+                 std::nullopt, now, step);
+    return;
+  }
+  if (entry.assumed) {
+    // Its write failed, or its answer was lost: the same once more, for the same version of the object.
+    write_status(entry, {}, write_admission(*entry.assumed), now, step, Urgency::kBinding);
+    return;
+  }
+  if (entry.object.admission) {
+    look_after(entry, job, now, step);
+    return;
+  }
+  tell_waiting(entry, now, step);
+}
+
+// A Workload that has been admitted.
+void Controller::look_after(Entry& entry, const JobEntry* job, Time now, Step& step) {
+  if (!entry.object.holds(kEvicted) && !entry.object.active) {
+    write_status(entry,
+                 {{.type = kEvicted, .holds = true, .reason = "Deactivated", .message = "The workload is deactivated"}},
+                 std::nullopt, now, step);
+    return;
+  }
+  if (entry.object.holds(kEvicted)) {
+    release(entry, job, now, step);
+    return;
+  }
+  if (job == nullptr) {
+    return;
+  }
+  const bool ready = !job->progress.suspended && job->progress.ready >= job->progress.expected;
+  write_status(entry,
+               {{.type = kPodsReady,
+                 .holds = ready,
+                 .reason = ready ? "Started" : "WaitForStart",
+                 .message = ready ? "All pods are ready or have succeeded" : "Not all pods are ready or have succeeded"}},
+               std::nullopt, now, step);
+}
+
+// What it was given comes back once nothing of it runs any more.
+void Controller::release(Entry& entry, const JobEntry* job, Time now, Step& step) {
+  const auto pods = pods_of_.find(entry.object.ref.ns + "/" + entry.object.ref.name);
+  const bool runs = pods != pods_of_.end() && std::any_of(pods->second.begin(), pods->second.end(),
+                                                          [&](const std::string& pod) { return !pods_.at(pod).ended; });
+  if (runs || (job != nullptr && !job->progress.suspended)) {
+    return;
+  }
+  const Condition* evicted = entry.object.condition(kEvicted);
+  const std::string why = evicted == nullptr ? std::string() : evicted->message;
+  const bool again = entry.object.active;
+  write_status(entry,
+               {{.type = kQuotaReserved, .holds = false, .reason = "Pending", .message = why},
+                {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = why},
+                {.type = kPodsReady, .holds = false, .reason = "WaitForStart", .message = "The job is stopped"},
+                {.type = kRequeued, .holds = again, .reason = again ? "Requeued" : "Deactivated", .message = why}},
+               json::Out(), now, step, Urgency::kBinding);
+}
+
+void Controller::tell_waiting(Entry& entry, Time now, Step& step) {
+  if (!entry.verdict || !entry.object.active) {
+    return;
+  }
+  const Verdict& verdict = *entry.verdict;
+  if (verdict.state == GangState::kRejected) {
+    reject(entry, now, step);
+    return;
+  }
+  const bool same_reason = entry.told && entry.told->reason == verdict.reason;
+  if (same_reason && (entry.told->message == verdict.message || now < entry.told_at + kTellEvery)) {
+    if (entry.told->message != verdict.message) {
+      later_.emplace(entry.told_at + kTellEvery, entry.object.ref.ns + "/" + entry.object.ref.name);
+    }
+    return;
+  }
+  entry.told = verdict;
+  entry.told_at = now;
+  const std::string message = condition_message(verdict);
+  write_status(
+      entry,
+      {{.type = kQuotaReserved, .holds = false, .reason = pending_reason(verdict.reason), .message = message},
+       {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = "The workload has no reservation"}},
+      std::nullopt, now, step);
+  if (!same_reason) {
+    notify(step,
+           {.about = entry.object.ref, .warning = true, .reason = "Pending", .action = "Admit", .note = message}, now);
+  }
+}
+
+// It asks for what makes no sense: it is deactivated, so that it neither waits for ever nor holds up others. Whoever
+// mends it activates it again.
+void Controller::reject(Entry& entry, Time now, Step& step) {
+  const std::string message = condition_message(*entry.verdict);
+  if (!entry.object.holds(kEvicted) || entry.object.condition(kEvicted)->message != message) {
+    write_status(entry,
+                 {{.type = kQuotaReserved, .holds = false, .reason = "Inadmissible", .message = message},
+                  {.type = kEvicted, .holds = true, .reason = "Deactivated", .message = message}},
+                 std::nullopt, now, step);
+    notify(step,
+           {.about = entry.object.ref, .warning = true, .reason = "Inadmissible", .action = "Admit", .note = message},
+           now);
+    return;
+  }
+  json::Out body = json::Out::object();
+  body.add("metadata", std::move(json::Out::object().add("uid", entry.object.ref.uid)));
+  body.add("spec", std::move(json::Out::object().add("active", false)));
+  const std::uint64_t id =
+      order(step, Urgency::kStatus,
+            {.verb = WriteVerb::kPatch, .object = entry.object.ref, .node = {}, .body = body.to_json(false)},
+            {.workload = entry.object.ref.ns + "/" + entry.object.ref.name, .job = {}, .pod = {}});
+  entry.guard.sent(id, entry.object.resource_version);
+}
+
+void Controller::report_queues(Time, Step&) {}
+
+}  // namespace gantree::kueue

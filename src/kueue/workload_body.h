@@ -1,0 +1,33 @@
+// The Workload that is made for a job.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialects/write.h"
+#include "json/write.h"
+#include "kueue/job.h"
+
+namespace gantree::kueue {
+
+// What a job's Workload is made from, beside its pod sets.
+struct WorkloadSeed {
+  ObjectRef job;
+  std::string queue;           // its LocalQueue
+  std::string priority_class;  // of workloads; "" where it names none
+  std::string pod_priority_class;
+  std::optional<std::int64_t> priority;
+  std::optional<std::int64_t> most_seconds;  // it may run
+};
+
+// A name by which a job's Workload is known: the kind, the job's name, and a piece that tells jobs of one name apart.
+[[nodiscard]] std::string workload_name(const ObjectRef& job);
+
+// `spec.podSets`.
+[[nodiscard]] json::Out pod_sets_body(const std::vector<SetSpec>& sets);
+[[nodiscard]] Write create_workload(const WorkloadSeed& seed, const std::vector<SetSpec>& sets);
+
+}  // namespace gantree::kueue

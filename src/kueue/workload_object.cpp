@@ -1,0 +1,188 @@
+#include "kueue/workload_object.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "dialects/core/metadata.h"
+#include "dialects/kueue/names.h"
+#include "live/parsed.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+// What the API allows of a condition's message.
+constexpr std::size_t kLongestMessage = 32768;
+
+std::span<const json::NodeData> items_of(json::Value list) {
+  return list ? list.items() : std::span<const json::NodeData>();
+}
+
+std::map<std::string, std::string> read_map(json::Reader& read, json::Value parent, std::string_view key) {
+  std::map<std::string, std::string> map;
+  const json::Value value = read.object(parent, key);
+  for (const json::MemberData& member : value ? value.members() : std::span<const json::MemberData>()) {
+    const json::Value entry(&member.value);
+    const bool plain = entry.kind() == json::Kind::kString || entry.kind() == json::Kind::kNumber;
+    map.emplace(member.key, plain ? entry.text() : std::string_view());
+  }
+  return map;
+}
+
+Admission read_admission(json::Reader& read, json::Value value) {
+  Admission admission;
+  admission.cluster_queue = read.text(value, "clusterQueue").value_or("");
+  for (const json::NodeData& item : items_of(read.array(value, "podSetAssignments"))) {
+    const json::Value at = read.as_object(json::Value(&item), "podSetAssignment");
+    SetAssignment& set = admission.sets.emplace_back();
+    set.name = read.text(at, "name").value_or("main");
+    set.flavors = read_map(read, at, "flavors");
+    set.usage = read_map(read, at, "resourceUsage");
+    set.count = static_cast<int>(read.integer(at, "count", 0, std::numeric_limits<int>::max()).value_or(0));
+    if (const json::Value topology = read.object(at, "topologyAssignment")) {
+      set.topology = read_assignment(read, topology);
+    }
+  }
+  return admission;
+}
+
+std::vector<Condition> read_conditions(json::Reader& read, json::Value status) {
+  std::vector<Condition> conditions;
+  for (const json::NodeData& item : items_of(read.array(status, "conditions"))) {
+    const json::Value at = read.as_object(json::Value(&item), "condition");
+    conditions.push_back({.type = std::string(read.require_text(at, "type")),
+                          .holds = read.text(at, "status").value_or("") == "True",
+                          .reason = std::string(read.text(at, "reason").value_or("")),
+                          .message = std::string(read.text(at, "message").value_or("")),
+                          .since = std::string(read.text(at, "lastTransitionTime").value_or(""))});
+  }
+  return conditions;
+}
+
+std::string controller_uid(json::Reader& read, json::Value metadata) {
+  for (const json::NodeData& item : items_of(read.array(metadata, "ownerReferences"))) {
+    const json::Value owner = read.as_object(json::Value(&item), "ownerReference");
+    if (read.boolean(owner, "controller").value_or(false)) {
+      return std::string(read.text(owner, "uid").value_or(""));
+    }
+  }
+  return {};
+}
+
+json::Out write_map(const std::map<std::string, std::string>& map) {
+  json::Out out = json::Out::object();
+  for (const auto& [key, value] : map) {
+    out.add(key, value);
+  }
+  return out;
+}
+
+}  // namespace
+
+const Condition* WorkloadObject::condition(std::string_view type) const {
+  const auto it =
+      std::find_if(conditions.begin(), conditions.end(), [&](const Condition& one) { return one.type == type; });
+  return it == conditions.end() ? nullptr : &*it;
+}
+
+bool WorkloadObject::holds(std::string_view type) const {
+  const Condition* found = condition(type);
+  return found != nullptr && found->holds;
+}
+
+Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& inventory) {
+  auto parsed = parse(object.text);
+  if (!parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  auto request =
+      read_workload_request({.object = parsed->object, .ns = object.ns, .name = object.name}, inventory);
+  if (!request) {
+    return tl::unexpected(request.error());
+  }
+  const json::Value root = parsed->object.value;
+  const json::Value metadata = root["metadata"];
+  json::Reader read(kNoFile, root, fmt::format("Workload \"{}/{}\"", object.ns, object.name));
+  const json::Value status = read.object(root, "status");
+  WorkloadObject workload{.ref = {.group = object.group,
+                                  .version = object.version,
+                                  .kind = object.kind,
+                                  .ns = object.ns,
+                                  .name = object.name,
+                                  .uid = object.uid},
+                          .resource_version = std::string(read.text(metadata, "resourceVersion").value_or("")),
+                          .owner_uid = controller_uid(read, metadata),
+                          .active = read.boolean(read.object(root, "spec"), "active").value_or(true),
+                          .deleting = read.text(metadata, "deletionTimestamp").has_value(),
+                          .conditions = read_conditions(read, status),
+                          .admission = std::nullopt,
+                          .document = std::move(parsed->document),
+                          .request = std::move(*request)};
+  if (const json::Value admission = read.object(status, "admission")) {
+    workload.admission = read_admission(read, admission);
+  }
+  if (!read.ok()) {
+    return read.error();
+  }
+  return workload;
+}
+
+std::optional<std::vector<Condition>> with_conditions(std::vector<Condition> conditions,
+                                                      const std::vector<Wanted>& wanted, Time now) {
+  bool changed = false;
+  for (const Wanted& want : wanted) {
+    auto it = std::find_if(conditions.begin(), conditions.end(),
+                           [&](const Condition& one) { return one.type == want.type; });
+    if (it == conditions.end()) {
+      it = conditions.insert(conditions.end(), {.type = std::string(want.type),
+                                                .holds = !want.holds,
+                                                .reason = {},
+                                                .message = {},
+                                                .since = {}});
+    }
+    if (it->holds == want.holds && it->reason == want.reason && it->message == want.message) {
+      continue;
+    }
+    changed = true;
+    if (it->holds != want.holds || it->since.empty()) {
+      it->since = rfc3339(now);
+    }
+    it->holds = want.holds;
+    it->reason = want.reason;
+    it->message = want.message.substr(0, kLongestMessage);
+  }
+  return changed ? std::optional(std::move(conditions)) : std::nullopt;
+}
+
+json::Out write_conditions(const std::vector<Condition>& conditions) {
+  json::Out out = json::Out::array();
+  for (const Condition& condition : conditions) {
+    out.push(json::Out::object()
+                 .add("type", condition.type)
+                 .add("status", condition.holds ? "True" : "False")
+                 .add("reason", condition.reason)
+                 .add("message", condition.message)
+                 .add("lastTransitionTime", condition.since));
+  }
+  return out;
+}
+
+json::Out write_admission(const Admission& admission) {
+  json::Out sets = json::Out::array();
+  for (const SetAssignment& set : admission.sets) {
+    json::Out out = json::Out::object();
+    out.add("name", set.name).add("count", set.count);
+    out.add("flavors", write_map(set.flavors)).add("resourceUsage", write_map(set.usage));
+    if (set.topology) {
+      out.add("topologyAssignment", write_assignment(*set.topology));
+    }
+    sets.push(std::move(out));
+  }
+  return std::move(
+      json::Out::object().add("clusterQueue", admission.cluster_queue).add("podSetAssignments", std::move(sets)));
+}
+
+}  // namespace gantree::kueue

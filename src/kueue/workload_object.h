@@ -1,0 +1,85 @@
+// A Workload as the controller keeps it: what it asks for, what it has been given, what it has been told.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+#include "dialects/kueue/job_request.h"
+#include "dialects/write.h"
+#include "json/value.h"
+#include "json/write.h"
+#include "kueue/assignment.h"
+#include "live/object.h"
+
+namespace gantree::kueue {
+
+// The types of conditions.
+inline constexpr std::string_view kQuotaReserved = "QuotaReserved";
+inline constexpr std::string_view kAdmitted = "Admitted";
+inline constexpr std::string_view kPodsReady = "PodsReady";
+inline constexpr std::string_view kEvicted = "Evicted";
+inline constexpr std::string_view kPreempted = "Preempted";
+inline constexpr std::string_view kRequeued = "Requeued";
+inline constexpr std::string_view kFinished = "Finished";
+
+struct Condition {
+  std::string type;
+  bool holds = false;
+  std::string reason;
+  std::string message;
+  std::string since;  // RFC 3339
+};
+
+// A condition as it should be.
+struct Wanted {
+  std::string_view type;
+  bool holds = false;
+  std::string_view reason;
+  std::string message;
+};
+
+struct SetAssignment {
+  std::string name;
+  std::map<std::string, std::string> flavors;  // by resource
+  std::map<std::string, std::string> usage;    // quantities by resource, of all its pods
+  int count = 0;
+  std::optional<TopologyAssignment> topology;
+  friend bool operator==(const SetAssignment&, const SetAssignment&) = default;
+};
+
+struct Admission {
+  std::string cluster_queue;
+  std::vector<SetAssignment> sets;
+  friend bool operator==(const Admission&, const Admission&) = default;
+};
+
+struct WorkloadObject {
+  ObjectRef ref;
+  std::string resource_version;
+  std::string owner_uid;  // of the job; "" where it has none
+  bool active = true;
+  bool deleting = false;
+  std::vector<Condition> conditions;
+  std::optional<Admission> admission;
+  json::Document document;  // what the request points into
+  JobRequest request;
+
+  [[nodiscard]] const Condition* condition(std::string_view type) const;
+  [[nodiscard]] bool holds(std::string_view type) const;
+};
+
+[[nodiscard]] Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& inventory);
+
+// The conditions with some of them as they should be; nothing where they are so already.
+[[nodiscard]] std::optional<std::vector<Condition>> with_conditions(std::vector<Condition> conditions,
+                                                                    const std::vector<Wanted>& wanted, Time now);
+
+[[nodiscard]] json::Out write_conditions(const std::vector<Condition>& conditions);
+[[nodiscard]] json::Out write_admission(const Admission& admission);
+
+}  // namespace gantree::kueue
