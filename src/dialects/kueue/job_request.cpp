@@ -79,17 +79,6 @@ void check_group(Objection& objection, const std::vector<PodSetRequest>& sets, c
 
 }  // namespace
 
-void check_pod_sets(Objection& objection, const std::vector<PodSetRequest>& sets) {
-  if (sets.size() > kMaxPodSets) {
-    objection.raise(sets.front().at, fmt::format("{} pod sets; {} are allowed", sets.size(), kMaxPodSets));
-    return;
-  }
-  check_all_ask(objection, sets);
-  check_groups(objection, sets);
-}
-
-}  // namespace
-
 int read_min_parallelism(Objection& objection, const Workload& workload, int parallelism) {
   const json::Value value = text_at(workload.annotations, kMinParallelism);
   if (!value) {
@@ -110,6 +99,15 @@ void check_groups(Objection& objection, const std::vector<PodSetRequest>& sets) 
       check_group(objection, sets, set);
     }
   }
+}
+
+void check_pod_sets(Objection& objection, const std::vector<PodSetRequest>& sets) {
+  if (sets.size() > kMaxPodSets) {
+    objection.raise(sets.front().at, fmt::format("{} pod sets; {} are allowed", sets.size(), kMaxPodSets));
+    return;
+  }
+  check_all_ask(objection, sets);
+  check_groups(objection, sets);
 }
 
 json::Value queue_name_of(const Workload& workload) {
