@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "dialects/admission.h"
+#include "dialects/kueue/names.h"
 
 namespace gantree {
 
@@ -71,7 +72,7 @@ std::vector<Permission> run_permissions(const Installation& installation) {
   list.add("", "namespaces", {"list", "watch"}, kSee);
   list.add("batch", "jobs", {"list", "patch", "watch"}, "jobs that name a queue would not start");
   list.add("batch", "jobs/status", {"patch"}, "jobs that were stopped would not start again");
-  list.add("jobset.x-k8s.io", "jobsets", {"list", "patch", "watch"}, "jobs that name a queue would not start");
+  list.add(kueue::kJobSetGroup, "jobsets", {"list", "patch", "watch"}, "jobs that name a queue would not start");
   list.add("", "pods", {"patch"}, "pods of jobs would not be told where to go");
   list.add("", "pods/binding", {"create"}, "no pod would start");
   list.add("", "pods/eviction", {"create"}, "nobody could be evicted for a gang of higher priority");

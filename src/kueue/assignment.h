@@ -19,7 +19,7 @@ struct AssignedDomain {
 };
 
 struct TopologyAssignment {
-  std::vector<std::string> levels;  // labels; the host alone where it is the lowest level
+  std::vector<std::string> levels;      // labels; the host alone where it is the lowest level
   std::vector<AssignedDomain> domains;  // in rank order
   friend bool operator==(const TopologyAssignment&, const TopologyAssignment&) = default;
 };

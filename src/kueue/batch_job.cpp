@@ -9,7 +9,6 @@ namespace gantree::kueue {
 
 namespace {
 
-
 class BatchJob final : public JobKind {
  public:
   [[nodiscard]] ApiKind api() const override {

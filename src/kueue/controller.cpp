@@ -54,8 +54,7 @@ Result<> read_admin(const NamedObject& named, Intake& intake, Setup& setup) {
 
 }  // namespace
 
-Controller::Controller(Cluster& cluster, ControllerOptions options)
-    : options_(std::move(options)), cluster_(cluster) {}
+Controller::Controller(Cluster& cluster, ControllerOptions options) : options_(std::move(options)), cluster_(cluster) {}
 
 Controller::~Controller() = default;
 
@@ -152,9 +151,8 @@ void Controller::read_setup(Step& step) {
     admin_documents_.push_back(std::move(parsed->document));
     const json::Value metadata = parsed->object.metadata();
     const json::Value ns = text_at(metadata, "namespace");
-    const NamedObject named{.object = parsed->object,
-                            .ns = ns ? ns.text() : std::string_view(),
-                            .name = text_at(metadata, "name").text()};
+    const NamedObject named{
+        .object = parsed->object, .ns = ns ? ns.text() : std::string_view(), .name = text_at(metadata, "name").text()};
     if (auto read = read_admin(named, *intake_, setup_); !read) {
       remark(read.error());
     }

@@ -61,14 +61,14 @@ struct StartedPod {
   bool ended = false;
   std::map<std::string, std::string, std::less<>> marks;     // labels, else annotations, of a gated pod
   std::map<std::string, std::string, std::less<>> selector;  // of a pod that has no node
-  std::optional<std::size_t> slot;                           // domain of the assignment to which we sent it, not seen yet
-  bool asked = false;                                        // a write of ours to it is under way, or done and not seen
+  std::optional<std::size_t> slot;  // domain of the assignment to which we sent it, not seen yet
+  bool asked = false;               // a write of ours to it is under way, or done and not seen
 };
 
 struct Entry {
   WorkloadObject object;
-  std::optional<Submission> submission = {};  // nothing where it is to be made anew
-  std::optional<Admission> assumed = {};      // decided and not seen yet
+  std::optional<Submission> submission = {};                 // nothing where it is to be made anew
+  std::optional<Admission> assumed = {};                     // decided and not seen yet
   std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
   QuotaDemand used = {};                                     // booked
   std::vector<std::string> placeholders = {};                // booked
@@ -171,7 +171,7 @@ class Controller {
   Cluster& cluster_;
   Quota quota_;
   Setup setup_;
-  std::unique_ptr<Intake> intake_;  // with what the setup was read
+  std::unique_ptr<Intake> intake_;                         // with what the setup was read
   std::map<std::string, std::string, std::less<>> admin_;  // texts by kind, namespace and name
   std::vector<json::Document> admin_documents_;            // what the setup points into
   std::map<std::string, Entry> entries_;                   // by namespace/name
@@ -183,7 +183,7 @@ class Controller {
   std::set<std::string> dirty_;                            // workloads to look at
   std::set<std::string> waiting_changed_;                  // workloads that came to wait, or wait for something else
   std::set<std::string> dirty_jobs_;
-  std::set<std::string> unbooked_;  // workloads whose bookings are out of date
+  std::set<std::string> unbooked_;               // workloads whose bookings are out of date
   std::multimap<Time, std::string> later_;       // workloads to look at again
   std::multimap<Time, std::string> later_jobs_;  // the same
   std::map<std::uint64_t, OpenOrder> open_;

@@ -16,7 +16,8 @@ namespace gantree::kueue {
 namespace {
 
 // The lowest domains of a topology in which hosts lie, in the order of the hosts; each once.
-TopologyAssignment assignment_of(const std::vector<HostShare>& hosts, const Topology& topology, const DomainTree& tree) {
+TopologyAssignment assignment_of(const std::vector<HostShare>& hosts, const Topology& topology,
+                                 const DomainTree& tree) {
   TopologyAssignment assignment;
   const bool by_host = topology.levels.back() == kHostnameLabel;
   assignment.levels = by_host ? std::vector<std::string>{kHostnameLabel} : topology.levels;
@@ -27,7 +28,8 @@ TopologyAssignment assignment_of(const std::vector<HostShare>& hosts, const Topo
     const auto [it, fresh] = at.try_emplace(domain, assignment.domains.size());
     if (fresh) {
       std::vector<std::string> path = tree.path({lowest, domain});
-      assignment.domains.push_back({.values = by_host ? std::vector<std::string>{path.back()} : std::move(path), .count = 0});
+      assignment.domains.push_back(
+          {.values = by_host ? std::vector<std::string>{path.back()} : std::move(path), .count = 0});
     }
     assignment.domains[it->second].count += share.count;
   }
@@ -65,11 +67,11 @@ Submission Controller::submission_for(Entry& entry) {
     // On a live cluster a queue that is not there yet may come.
     if (entry.object.request.queue_name && queue_of(entry.object.request, setup_) == nullptr) {
       entry.submission->alternatives.clear();
-      entry.submission->rejection = Rejection{.reason = Reason::kQueueStopped,
-                                              .message = fmt::format("there is no LocalQueue \"{}\" in namespace \"{}\"",
-                                                                     entry.object.request.queue_name.text(),
-                                                                     entry.object.ref.ns),
-                                              .waits = true};
+      entry.submission->rejection =
+          Rejection{.reason = Reason::kQueueStopped,
+                    .message = fmt::format("there is no LocalQueue \"{}\" in namespace \"{}\"",
+                                           entry.object.request.queue_name.text(), entry.object.ref.ns),
+                    .waits = true};
     }
   }
   return *entry.submission;
@@ -103,8 +105,8 @@ void Controller::settle(const Decision& decision, Time now, Step& step) {
   Entry& entry = entries_.at(key);
   dirty_.insert(key);
   if (decision.state != GangState::kPlaced) {
-    entry.verdict = Verdict{
-        .state = decision.state, .reason = decision.reason, .message = without_places(decision.message)};
+    entry.verdict =
+        Verdict{.state = decision.state, .reason = decision.reason, .message = without_places(decision.message)};
     return;
   }
   entry.verdict.reset();
@@ -114,14 +116,18 @@ void Controller::settle(const Decision& decision, Time now, Step& step) {
     step.figures.pods_placed += set.count;
   }
   const std::string where = fmt::format("Quota reserved in ClusterQueue {}", entry.assumed->cluster_queue);
-  write_status(entry,
-               {{.type = kQuotaReserved, .holds = true, .reason = "QuotaReserved", .message = where},
-                {.type = kAdmitted, .holds = true, .reason = "Admitted", .message = "The workload is admitted"},
-                {.type = kEvicted, .holds = false, .reason = "QuotaReserved", .message = where}},
-               write_admission(*entry.assumed), now, step, Urgency::kBinding);
+  std::vector<Wanted> wanted = {
+      {.type = kQuotaReserved, .holds = true, .reason = "QuotaReserved", .message = where},
+      {.type = kAdmitted, .holds = true, .reason = "Admitted", .message = "The workload is admitted"}};
+  for (const std::string_view past : {kEvicted, kPreempted}) {
+    if (entry.object.holds(past)) {
+      wanted.push_back({.type = past, .holds = false, .reason = "QuotaReserved", .message = where});
+    }
+  }
+  write_status(entry, wanted, write_admission(*entry.assumed), now, step, Urgency::kBinding);
   const std::string note = fmt::format("Admitted by ClusterQueue {}", entry.assumed->cluster_queue);
-  notify(step,
-         {.about = entry.object.ref, .warning = false, .reason = "Admitted", .action = "Admit", .note = note}, now);
+  notify(step, {.about = entry.object.ref, .warning = false, .reason = "Admitted", .action = "Admit", .note = note},
+         now);
 }
 
 Admission Controller::admission_of(const Entry& entry, const Decision& decision) {

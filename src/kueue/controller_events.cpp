@@ -75,8 +75,8 @@ Result<> Controller::workload_changed(const LiveObject& object) {
     const bool returned = entry.admission() && !read->admission;
     const bool another = entry.object.ref.uid != read->ref.uid;
     // Our own write named the version it was for. Whatever came since without an admission came in its place.
-    if (read->admission || another || (entry.assumed && !entry.guard.in_flight() &&
-                                       read->resource_version != entry.guard.version())) {
+    if (read->admission || another ||
+        (entry.assumed && !entry.guard.in_flight() && read->resource_version != entry.guard.version())) {
       entry.assumed.reset();
     }
     room_changed_ = room_changed_ || ended || returned || another;

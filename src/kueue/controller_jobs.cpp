@@ -45,8 +45,8 @@ void Controller::reconcile_job(const std::string& key, Time now, Step& step) {
   if (job.progress.end || entry.object.holds(kFinished)) {
     return;
   }
-  const bool runs = entry.object.admission && entry.object.holds(kAdmitted) && !entry.object.holds(kEvicted) &&
-                    entry.object.active;
+  const bool runs =
+      entry.object.admission && entry.object.holds(kAdmitted) && !entry.object.holds(kEvicted) && entry.object.active;
   if (runs && job.progress.suspended) {
     start_job(job, key, entry, step);
   } else if (!runs && !job.progress.suspended) {
@@ -59,8 +59,7 @@ void Controller::make_workload(JobEntry& job, const std::string& key, Step& step
   if (!parsed) {
     return;
   }
-  const auto workload =
-      gantree::read_workload({.object = parsed->object, .ns = job.ref.ns, .name = job.ref.name});
+  const auto workload = gantree::read_workload({.object = parsed->object, .ns = job.ref.ns, .name = job.ref.name});
   if (!workload || !is_ours(*workload) || workload->over || !job.progress.suspended) {
     return;
   }
@@ -126,10 +125,10 @@ void Controller::start_job(JobEntry& job, const std::string& key, const Entry& e
   }
   if (auto status = job.kind->forget_start(parsed->object)) {
     status->add("metadata", std::move(json::Out::object().add("resourceVersion", job.resource_version)));
-    const std::uint64_t id = order(
-        step, Urgency::kBinding,
-        {.verb = WriteVerb::kPatchStatus, .object = job.ref, .node = {}, .body = status->to_json(false)},
-        {.workload = {}, .job = key, .pod = {}});
+    const std::uint64_t id =
+        order(step, Urgency::kBinding,
+              {.verb = WriteVerb::kPatchStatus, .object = job.ref, .node = {}, .body = status->to_json(false)},
+              {.workload = {}, .job = key, .pod = {}});
     job.guard.sent(id, job.resource_version);
     return;
   }

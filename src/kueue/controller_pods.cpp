@@ -116,7 +116,7 @@ void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::v
       continue;
     }
     for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
-      const bool here = pod.slot          ? *pod.slot == i
+      const bool here = pod.slot           ? *pod.slot == i
                         : pod.node.empty() ? selects(pod, assignment, assignment.domains[i])
                                            : carries(cluster_.inventory(), pod.node, assignment, assignment.domains[i]);
       if (here) {

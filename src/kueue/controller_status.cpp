@@ -52,14 +52,15 @@ void Controller::write_status(Entry& entry, const std::vector<Wanted>& wanted, s
     status.add("admission", std::move(*admission));
   }
   json::Out body = json::Out::object();
-  body.add("metadata", std::move(json::Out::object()
-                                     .add("uid", entry.object.ref.uid)
-                                     .add("resourceVersion", entry.object.resource_version)));
+  body.add(
+      "metadata",
+      std::move(
+          json::Out::object().add("uid", entry.object.ref.uid).add("resourceVersion", entry.object.resource_version)));
   body.add("status", std::move(status));
-  const std::uint64_t id = order(
-      step, urgency,
-      {.verb = WriteVerb::kPatchStatus, .object = entry.object.ref, .node = {}, .body = body.to_json(false)},
-      {.workload = entry.object.ref.ns + "/" + entry.object.ref.name, .job = {}, .pod = {}, .admission = given});
+  const std::uint64_t id =
+      order(step, urgency,
+            {.verb = WriteVerb::kPatchStatus, .object = entry.object.ref, .node = {}, .body = body.to_json(false)},
+            {.workload = entry.object.ref.ns + "/" + entry.object.ref.name, .job = {}, .pod = {}, .admission = given});
   entry.guard.sent(id, entry.object.resource_version);
 }
 
@@ -119,12 +120,13 @@ void Controller::look_after(Entry& entry, const JobEntry* job, Time now, Step& s
     return;
   }
   const bool ready = !job->progress.suspended && job->progress.ready >= job->progress.expected;
-  write_status(entry,
-               {{.type = kPodsReady,
-                 .holds = ready,
-                 .reason = ready ? "Started" : "WaitForStart",
-                 .message = ready ? "All pods are ready or have succeeded" : "Not all pods are ready or have succeeded"}},
-               std::nullopt, now, step);
+  write_status(
+      entry,
+      {{.type = kPodsReady,
+        .holds = ready,
+        .reason = ready ? "Started" : "WaitForStart",
+        .message = ready ? "All pods are ready or have succeeded" : "Not all pods are ready or have succeeded"}},
+      std::nullopt, now, step);
 }
 
 // What it was given comes back once nothing of it runs any more.
@@ -171,8 +173,8 @@ void Controller::tell_waiting(Entry& entry, Time now, Step& step) {
        {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = "The workload has no reservation"}},
       std::nullopt, now, step);
   if (!same_reason) {
-    notify(step,
-           {.about = entry.object.ref, .warning = true, .reason = "Pending", .action = "Admit", .note = message}, now);
+    notify(step, {.about = entry.object.ref, .warning = true, .reason = "Pending", .action = "Admit", .note = message},
+           now);
   }
 }
 

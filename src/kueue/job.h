@@ -46,11 +46,11 @@ struct SetSpec {
 // How far a job is, by its own word.
 struct JobProgress {
   bool suspended = false;
-  bool started = false;      // has had pods since it was last suspended: its templates cannot be changed
-  int ready = 0;             // pods (of some kinds: parts) that are ready, or have succeeded
-  int expected = 0;          // so many should be
+  bool started = false;  // has had pods since it was last suspended: its templates cannot be changed
+  int ready = 0;         // pods (of some kinds: parts) that are ready, or have succeeded
+  int expected = 0;      // so many should be
   std::vector<std::pair<std::string, int>> reclaimable;  // pods of a pod set that are over and will not be replaced
-  std::optional<JobEnd> end; // it is over
+  std::optional<JobEnd> end;                             // it is over
 };
 
 // Templates and counts that a job is to have, by pod set.
@@ -73,7 +73,8 @@ class JobKind {
   [[nodiscard]] virtual std::vector<SetSpec> sets(json::Reader& read, const Workload& job) const = 0;
   // The job with another shape, as operations of a JSON Patch.
   [[nodiscard]] virtual json::Out::Array reshape(const Object& job, const JobShape& shape) const = 0;
-  // A merge patch of the status, without which the templates of a stopped job cannot be changed; nothing where they can.
+  // A merge patch of the status, without which the templates of a stopped job cannot be changed; nothing where they
+  // can.
   [[nodiscard]] virtual std::optional<json::Out> forget_start(const Object& job) const = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "dialects/kueue/names.h"
 #include "kueue/job.h"
 
 namespace gantree::kueue {
@@ -30,7 +31,7 @@ json::Value pod_template_of(json::Reader& read, json::Value replicated) {
 class JobSetKind final : public JobKind {
  public:
   [[nodiscard]] ApiKind api() const override {
-    return {.group = "jobset.x-k8s.io", .kind = "JobSet", .versions = {"v1alpha2"}, .namespaced = true};
+    return {.group = kJobSetGroup, .kind = "JobSet", .versions = {"v1alpha2"}, .namespaced = true};
   }
 
   [[nodiscard]] JobProgress progress(json::Reader& read, const Object& job) const override {
@@ -72,8 +73,7 @@ class JobSetKind final : public JobKind {
   [[nodiscard]] json::Out::Array reshape(const Object& job, const JobShape& shape) const override {
     json::Out::Array patch;
     for (std::size_t i = 0; i < shape.templates.size(); ++i) {
-      patch.push_back(
-          set_field(fmt::format("/spec/replicatedJobs/{}/template/spec/template", i), shape.templates[i]));
+      patch.push_back(set_field(fmt::format("/spec/replicatedJobs/{}/template/spec/template", i), shape.templates[i]));
     }
     patch.push_back(set_field("/spec/suspend", shape.suspend));
     static_cast<void>(job);

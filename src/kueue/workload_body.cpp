@@ -41,8 +41,7 @@ std::optional<json::Out> topology_body(const SetSpec& set) {
   const json::Value annotations = map_at(map_at(set.pod_template, "metadata"), "annotations");
   const int each = set.subgroups > 0 ? set.count / set.subgroups : set.count;
   const TopologyRequest request = read_topology_request(
-      read, objection, "template", annotations,
-      set.subgroup_index_label.empty() ? std::nullopt : std::optional(each));
+      read, objection, "template", annotations, set.subgroup_index_label.empty() ? std::nullopt : std::optional(each));
   if (!read.ok() || objection.first()) {
     return std::nullopt;
   }

@@ -98,8 +98,7 @@ Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& invent
   if (!parsed) {
     return tl::unexpected(parsed.error());
   }
-  auto request =
-      read_workload_request({.object = parsed->object, .ns = object.ns, .name = object.name}, inventory);
+  auto request = read_workload_request({.object = parsed->object, .ns = object.ns, .name = object.name}, inventory);
   if (!request) {
     return tl::unexpected(request.error());
   }
@@ -134,14 +133,12 @@ std::optional<std::vector<Condition>> with_conditions(std::vector<Condition> con
                                                       const std::vector<Wanted>& wanted, Time now) {
   bool changed = false;
   for (const Wanted& want : wanted) {
-    auto it = std::find_if(conditions.begin(), conditions.end(),
-                           [&](const Condition& one) { return one.type == want.type; });
+    auto it =
+        std::find_if(conditions.begin(), conditions.end(), [&](const Condition& one) { return one.type == want.type; });
     if (it == conditions.end()) {
-      it = conditions.insert(conditions.end(), {.type = std::string(want.type),
-                                                .holds = !want.holds,
-                                                .reason = {},
-                                                .message = {},
-                                                .since = {}});
+      it = conditions.insert(
+          conditions.end(),
+          {.type = std::string(want.type), .holds = !want.holds, .reason = {}, .message = {}, .since = {}});
     }
     if (it->holds == want.holds && it->reason == want.reason && it->message == want.message) {
       continue;

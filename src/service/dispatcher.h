@@ -28,7 +28,7 @@ struct DispatchLimits {
   std::size_t events_in_flight = 8;  // of which events
   double events_per_second = 50;     // an API server has better things to store
   double event_burst = 500;
-  std::size_t most_events = 5000;            // that wait; more are dropped
+  std::size_t most_events = 5000;           // that wait; more are dropped
   std::chrono::seconds event_patience{10};  // so long they stand back while pods are being bound
 };
 

@@ -27,7 +27,8 @@ class Inbox::KindSink final : public kube::Sink {
   }
 
   void removed(const kube::ObjectRef& ref, std::string_view) override {
-    mailbox_.post(ObjectRemoved{.group = group_, .kind = kind_, .ns = std::string(ref.name_space), .name = std::string(ref.name)});
+    mailbox_.post(ObjectRemoved{
+        .group = group_, .kind = kind_, .ns = std::string(ref.name_space), .name = std::string(ref.name)});
   }
 
   void synced() override {

@@ -238,11 +238,11 @@ void Loop::log_placed(const StepFigures& figures, Steady::duration took) {
   if (figures.gangs_placed == 0) {
     return;
   }
-  surroundings_.log.info(
-      "placed", {{"gangs", std::to_string(figures.gangs_placed)},
-                 {"pods", std::to_string(figures.pods_placed)},
-                 {"tried", std::to_string(figures.gangs_tried)},
-                 {"took", fmt::format("{:.3f}ms", std::chrono::duration<double, std::milli>(took).count())}});
+  surroundings_.log.info("placed",
+                         {{"gangs", std::to_string(figures.gangs_placed)},
+                          {"pods", std::to_string(figures.pods_placed)},
+                          {"tried", std::to_string(figures.gangs_tried)},
+                          {"took", fmt::format("{:.3f}ms", std::chrono::duration<double, std::milli>(took).count())}});
 }
 
 std::string Loop::metrics_page(const kube::Counters& reads, const kube::Counters& writes) {

@@ -131,9 +131,9 @@ Result<Choice> combine(const Unit& unit, std::vector<const FlavorQuota*> flavors
   }
   auto choice = resolve_unit(unit, *topology, intake.cluster.engine().topology(*topology));
   if (choice) {
-    choice->elsewhere = intake.quota_alone && std::none_of(flavors.begin(), flavors.end(), [](const FlavorQuota* entry) {
-                          return entry->flavor->topology.has_value();
-                        });
+    choice->elsewhere = intake.quota_alone &&
+                        std::none_of(flavors.begin(), flavors.end(),
+                                     [](const FlavorQuota* entry) { return entry->flavor->topology.has_value(); });
     choice->flavors = std::move(flavors);
   }
   return choice;

@@ -28,8 +28,8 @@ struct PodSetRequest {
 struct JobRequest {
   GangKey key;
   json::Place place;
-  json::Value queue_name;      // absent where not given
-  json::Value priority_class;  // of workloads; absent where not given
+  json::Value queue_name;                     // absent where not given
+  json::Value priority_class;                 // of workloads; absent where not given
   std::optional<std::int64_t> priority = {};  // settled already, whatever the class
   std::int64_t created_seconds = 0;
   std::vector<PodSetRequest> pod_sets;

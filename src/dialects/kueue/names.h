@@ -8,6 +8,7 @@ namespace gantree::kueue {
 
 inline constexpr std::string_view kFamily = "kueue";
 inline constexpr std::string_view kGroup = "kueue.x-k8s.io";
+inline constexpr std::string_view kJobSetGroup = "jobset.x-k8s.io";
 
 // On a Job or JobSet.
 inline constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";          // label; annotation in old files
@@ -49,7 +50,7 @@ inline constexpr std::string_view kPlacement = "gantree.dev/placement";  // ours
 
 // On pods of a started job, so that they are found.
 inline constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";            // label
-inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";  // annotation
+inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";   // annotation
 inline constexpr std::string_view kIndexOffset = "kueue.x-k8s.io/pod-index-offset";  // annotation: ranks begin here
 
 // On a Workload: its job, for whoever looks for it by label.
