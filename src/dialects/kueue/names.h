@@ -51,7 +51,6 @@ inline constexpr std::string_view kPlacement = "gantree.dev/placement";  // ours
 // On pods of a started job, so that they are found.
 inline constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";            // label
 inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";   // annotation
-inline constexpr std::string_view kIndexOffset = "kueue.x-k8s.io/pod-index-offset";  // annotation: ranks begin here
 
 // On a Workload: its job, for whoever looks for it by label.
 inline constexpr std::string_view kJobUid = "kueue.x-k8s.io/job-uid";
