@@ -4,6 +4,8 @@
 
 #include "dialects/koordinator/admission.h"
 #include "dialects/koordinator/names.h"
+#include "dialects/kueue/admission.h"
+#include "dialects/kueue/names.h"
 
 namespace gantree {
 
@@ -11,6 +13,15 @@ bool is_leaving(const Object& object) {
   const json::Value time = object.metadata()["deletionTimestamp"];
   return time && time.kind() == json::Kind::kString;
 }
+
+namespace {
+
+// The stored version first: it is the one that Gantree reads.
+ApiKind kueue_kind(std::string_view kind, bool namespaced) {
+  return {.group = kueue::kGroup, .kind = kind, .versions = {"v1beta2", "v1beta1"}, .namespaced = namespaced};
+}
+
+}  // namespace
 
 std::span<const Validator> all_validators() {
   static const Validator kValidators[] = {
@@ -23,12 +34,36 @@ std::span<const Validator> all_validators() {
         .versions = {"v1alpha1"},
         .namespaced = false},
        koordinator::validate_topology},
+      {.plural = "topologies",
+       .kind = kueue_kind("Topology", false),
+       .validate = kueue::validate_topology,
+       .has_status = false},
+      {.plural = "resourceflavors",
+       .kind = kueue_kind("ResourceFlavor", false),
+       .validate = kueue::validate_flavor,
+       .has_status = false},
+      {.plural = "clusterqueues", .kind = kueue_kind("ClusterQueue", false), .validate = kueue::validate_cluster_queue},
+      {.plural = "cohorts", .kind = kueue_kind("Cohort", false), .validate = kueue::validate_cohort},
+      {.plural = "localqueues", .kind = kueue_kind("LocalQueue", true), .validate = kueue::validate_local_queue},
+      {.plural = "workloads",
+       .kind = kueue_kind("Workload", true),
+       .validate = kueue::validate_workload,
+       .forbidden = kueue::forbidden_in_workload},
+      {.plural = "workloadpriorityclasses",
+       .kind = kueue_kind("WorkloadPriorityClass", false),
+       .validate = kueue::validate_priority_class,
+       .has_status = false},
   };
   return kValidators;
 }
 
 Admission admit(const Validator& validator, const NamedObject& named, const Object* old) {
   Admission admission = validator.validate(named);
+  if (old != nullptr && validator.forbidden != nullptr && !is_leaving(named.object)) {
+    if (auto forbidden = validator.forbidden(named, *old)) {
+      return {.refusal = std::move(forbidden), .warnings = {}};
+    }
+  }
   if (!admission.refusal) {
     return admission;
   }

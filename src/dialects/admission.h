@@ -22,6 +22,9 @@ struct Validator {
   std::string_view plural;  // of the kind, as in paths of the API
   ApiKind kind;
   Admission (*validate)(const NamedObject& named) = nullptr;
+  // What of `old` must not become what it is now: one sentence; nothing where the change is good.
+  std::optional<std::string> (*forbidden)(const NamedObject& named, const Object& old) = nullptr;
+  bool has_status = true;  // one that Gantree keeps
 };
 
 [[nodiscard]] std::span<const Validator> all_validators();

@@ -33,7 +33,8 @@ Finding check_layer(const koordinator::LayerCoverage& layer, std::size_t nodes, 
                                 lowest ? "; until then each of them is a domain of its own" : "")};
 }
 
-// Nothing where it is good.
+}  // namespace
+
 std::optional<Finding> check_bundle(const WebhookFact& webhook, webhook::WallTime now) {
   const auto facts = webhook::read_certificate(webhook.bundle);
   if (!facts) {
@@ -52,8 +53,6 @@ std::optional<Finding> check_bundle(const WebhookFact& webhook, webhook::WallTim
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 Findings check_topology(const std::optional<koordinator::NetworkTopology>& network,
                         const std::optional<std::string>& invalid, std::span<const NodeFact> nodes) {

@@ -117,7 +117,7 @@ Finding check_definition(const Validator& validator, const std::optional<ServedK
             .sentence = fmt::format("there is no {}: such objects cannot be written", name),
             .advice = std::string(kInstall)};
   }
-  if (!served->status) {
+  if (validator.has_status && !served->status) {
     return {.health = Health::kWarning,
             .check = "definitions",
             .sentence = fmt::format("{} has no status subresource, so its status is not kept", name),

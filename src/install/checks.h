@@ -52,6 +52,16 @@ enum class WebhookMode : std::uint8_t { kOff, kOwnCertificate, kGivenCertificate
 // Whether somebody answers: so many pods are ready behind the webhook's Service.
 [[nodiscard]] Findings check_answering(const Installation& installation, std::size_t endpoints);
 
+// Nothing where the certificate of the authority is good and lasts.
+[[nodiscard]] std::optional<Finding> check_bundle(const WebhookFact& webhook, webhook::WallTime now);
+
+// Whether Kueue itself does what Gantree would do for it.
+[[nodiscard]] Finding check_neighbour(const kueue::Neighbour& neighbour);
+
+// Whether objects of one definition (by its name) keep all they say in either version. Nothing where that is well.
+[[nodiscard]] std::optional<Finding> check_conversion(const Installation& installation, std::string_view definition,
+                                                      const ConversionFact& conversion, webhook::WallTime now);
+
 [[nodiscard]] Finding check_waiting(const std::vector<std::string>& names, std::span<const WaitingPod> pods,
                                     webhook::WallTime now);
 

@@ -14,6 +14,7 @@
 #include "install/checks.h"
 #include "json/read.h"
 #include "kube/blocking.h"
+#include "kueue/conversion.h"
 
 namespace gantree {
 
@@ -71,11 +72,13 @@ class Examination {
       add(check_schedulers(options_.installation, options_.schedulers, deployments_));
       add(check_installed(options_.installation, deployments_));
     }
+    neighbour();
     lease();
     if (mode == WebhookMode::kOff) {
       add(Finding{.check = "webhook", .sentence = "the webhook is switched off"});
     } else {
       webhook();
+      conversions();
     }
     waiting();
     return std::move(findings_);
@@ -250,6 +253,34 @@ class Examination {
              options_.installation.ns, page,
              [&](const std::string& text) { return read_ready_endpoints(text, ready); })) {
       add(check_answering(options_.installation, ready));
+    }
+  }
+
+  void neighbour() {
+    const ApiKind& kind = kueue::neighbour_kind();
+    kueue::Neighbour neighbour;
+    if (list("kueue",
+             resource(std::string(kind.group), "v1", "validatingwebhookconfigurations", std::string(kind.kind), false),
+             "", {}, [&](const std::string& page) { return read_neighbour(page, neighbour); })) {
+      add(check_neighbour(neighbour));
+    }
+  }
+
+  void conversions() {
+    const Resource kind =
+        resource("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false);
+    for (const std::string_view name : kueue::converted_definitions()) {
+      const Reply reply = get(kind, "", std::string(name));
+      if (reply.result == kube::CallResult::kNotFound) {
+        continue;
+      }
+      const auto fact =
+          reply.ok() ? read_conversion(reply.body) : Result<ConversionFact>(fail(Errc::kIo, reply.message));
+      if (!fact) {
+        unknown("webhook", fmt::format("CustomResourceDefinition \"{}\"", name), fact.error().message);
+      } else if (auto wrong = check_conversion(options_.installation, name, *fact, now_)) {
+        add(std::move(*wrong));
+      }
     }
   }
 

@@ -138,6 +138,26 @@ Result<std::vector<WebhookFact>> read_webhooks(std::string_view json) {
   return done ? Result<std::vector<WebhookFact>>(std::move(webhooks)) : tl::unexpected(done.error());
 }
 
+Result<> read_neighbour(std::string_view json, kueue::Neighbour& neighbour) {
+  return with_object(json, [&](json::Reader& read, json::Value root) {
+    for_each(read, root, "items",
+             [&](json::Value item) { neighbour.see(text(read, read.object(item, "metadata"), "name"), item); });
+  });
+}
+
+Result<ConversionFact> read_conversion(std::string_view json) {
+  ConversionFact fact;
+  auto done = with_object(json, [&](json::Reader& read, json::Value root) {
+    const json::Value conversion = read.object(read.object(root, "spec"), "conversion");
+    const json::Value client = read.object(read.object(conversion, "webhook"), "clientConfig");
+    const json::Value service = read.object(client, "service");
+    fact.webhook = text(read, conversion, "strategy") == "Webhook";
+    fact.service = service ? text(read, service, "namespace") + "/" + text(read, service, "name") : std::string();
+    fact.bundle = from_base64(text(read, client, "caBundle")).value_or("");
+  });
+  return done ? Result<ConversionFact>(std::move(fact)) : tl::unexpected(done.error());
+}
+
 Result<> read_ready_endpoints(std::string_view json, std::size_t& ready) {
   return with_object(json, [&](json::Reader& read, json::Value root) {
     for_each(read, root, "items", [&](json::Value slice) {

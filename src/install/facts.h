@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "dialects/koordinator/coverage.h"
+#include "dialects/kueue/neighbour.h"
 
 namespace gantree {
 
@@ -48,6 +49,13 @@ struct WebhookFact {
   std::string bundle;  // PEM
 };
 
+// How a definition has its objects converted from one version to another.
+struct ConversionFact {
+  bool webhook = false;  // by somebody who is asked; else only the apiVersion is changed
+  std::string service;   // "namespace/name" of who that is; "" where it is a URL
+  std::string bundle;    // PEM
+};
+
 // A resource that the server has in one version of a group.
 struct ServedKind {
   std::string plural;
@@ -60,6 +68,9 @@ struct ServedKind {
 [[nodiscard]] Result<> read_deployments(std::string_view json, std::vector<DeploymentFact>& deployments);
 [[nodiscard]] Result<LeaseFact> read_lease_fact(std::string_view json);
 [[nodiscard]] Result<std::vector<WebhookFact>> read_webhooks(std::string_view json);
+// Adds the configurations of a list.
+[[nodiscard]] Result<> read_neighbour(std::string_view json, kueue::Neighbour& neighbour);
+[[nodiscard]] Result<ConversionFact> read_conversion(std::string_view json);
 [[nodiscard]] Result<> read_ready_endpoints(std::string_view json, std::size_t& ready);
 [[nodiscard]] Result<std::vector<ServedKind>> read_served(std::string_view json);
 [[nodiscard]] Result<bool> read_allowed(std::string_view json);  // of an access review

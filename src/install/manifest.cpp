@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "install/embedded.h"
@@ -32,6 +33,16 @@ std::size_t rank(const ManifestObject& object) {
   return static_cast<std::size_t>(std::find(kFirst.begin(), kFirst.end(), object.kind) - kFirst.begin());
 }
 
+// A text that speaks of a service account of the namespace `from`, with the other namespace in its place.
+std::optional<std::string> in_another_namespace(std::string_view text, std::string_view from, std::string_view to) {
+  const std::string account = fmt::format("system:serviceaccount:{}:", from);
+  const std::size_t at = text.find(account);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return fmt::format("{}system:serviceaccount:{}:{}", text.substr(0, at), to, text.substr(at + account.size()));
+}
+
 // What the options say in place of a value of the manifest.
 json::Replace changes(std::string_view from, bool deployment, const InstallOptions& options) {
   return [from, deployment, &options](std::string_view key, json::Value value) -> std::optional<json::Out> {
@@ -43,6 +54,9 @@ json::Replace changes(std::string_view from, bool deployment, const InstallOptio
     }
     if (value.text() == from) {
       return json::Out(options.ns);
+    }
+    if (const auto renamed = in_another_namespace(value.text(), from, options.ns)) {
+      return json::Out(*renamed);
     }
     if (deployment && key == "image" && !options.image.empty()) {
       return json::Out(options.image);

@@ -7,6 +7,7 @@
 
 #include "dialects/admission.h"
 #include "dialects/kueue/names.h"
+#include "kueue/conversion.h"
 
 namespace gantree {
 
@@ -16,8 +17,6 @@ constexpr std::string_view kSee = "it would not know of them";
 
 class List {
  public:
-  explicit List(std::string webhook) : webhook_(std::move(webhook)) {}
-
   void add(std::string_view group, std::string_view resource, std::initializer_list<std::string_view> verbs,
            std::string_view reason) {
     const std::size_t slash = resource.find('/');
@@ -29,21 +28,22 @@ class List {
            .verb = std::string(verb),
            .name = name_,
            .own = own_,
-           .certificate = !name_.empty() && name_ == webhook_,
+           .certificate = certificate_,
            .reason = std::string(reason)});
     }
   }
-  void within(bool own, std::string name) {
+  void within(bool own, std::string name, bool certificate = false) {
     own_ = own;
     name_ = std::move(name);
+    certificate_ = certificate;
   }
   std::vector<Permission> take() { return std::move(permissions_); }
 
  private:
-  std::string webhook_;
   std::vector<Permission> permissions_;
   bool own_ = false;
   std::string name_;
+  bool certificate_ = false;
 };
 
 }  // namespace
@@ -57,7 +57,7 @@ std::string Permission::title() const {
 }
 
 std::vector<Permission> run_permissions(const Installation& installation) {
-  List list(installation.webhook());
+  List list;
   list.add("", "nodes", {"list", "watch"}, kSee);
   list.add("", "pods", {"list", "watch"}, kSee);
   list.add("", "persistentvolumeclaims", {"list", "watch"}, kSee);
@@ -66,28 +66,39 @@ std::vector<Permission> run_permissions(const Installation& installation) {
   list.add("scheduling.k8s.io", "priorityclasses", {"list", "watch"}, kSee);
   for (const Validator& validator : all_validators()) {
     list.add(validator.kind.group, validator.plural, {"list", "watch"}, kSee);
-    list.add(validator.kind.group, fmt::format("{}/status", validator.plural), {"patch"},
-             "their status would not be kept");
+    if (validator.has_status) {
+      list.add(validator.kind.group, fmt::format("{}/status", validator.plural), {"patch"},
+               "their status would not be kept");
+    }
   }
   list.add("", "namespaces", {"list", "watch"}, kSee);
   list.add("batch", "jobs", {"list", "patch", "watch"}, "jobs that name a queue would not start");
   list.add("batch", "jobs/status", {"patch"}, "jobs that were stopped would not start again");
   list.add(kueue::kJobSetGroup, "jobsets", {"list", "patch", "watch"}, "jobs that name a queue would not start");
   list.add("", "pods", {"patch"}, "pods of jobs would not be told where to go");
+  list.add(kueue::kGroup, "workloads", {"create", "delete", "patch", "update"},
+           "jobs that name a queue would not start");
+  list.add("admissionregistration.k8s.io", "validatingwebhookconfigurations", {"list", "watch"},
+           "it would not know whether Kueue itself runs");
   list.add("", "pods/binding", {"create"}, "no pod would start");
   list.add("", "pods/eviction", {"create"}, "nobody could be evicted for a gang of higher priority");
   list.add("", "pods/status", {"patch"}, "pods that wait would not say why");
   list.add("events.k8s.io", "events", {"create"}, "there would be no events");
-  list.within(false, installation.webhook());
+  list.within(false, installation.webhook(), true);
   for (const std::string_view configurations : {"validatingwebhookconfigurations", "mutatingwebhookconfigurations"}) {
     list.add("admissionregistration.k8s.io", configurations, {"get", "patch"},
              "the API server would not trust the webhook");
+  }
+  for (const std::string_view definition : kueue::converted_definitions()) {
+    list.within(false, std::string(definition), true);
+    list.add("apiextensions.k8s.io", "customresourcedefinitions", {"get", "patch"},
+             "the API server would not trust who converts objects from one version to another");
   }
   list.within(true, "");
   list.add("coordination.k8s.io", "leases", {"create"}, "no replica could lead");
   list.within(true, installation.name);
   list.add("coordination.k8s.io", "leases", {"get", "update"}, "no replica could lead");
-  list.within(true, installation.webhook());
+  list.within(true, installation.webhook(), true);
   list.add("", "secrets", {"get", "patch"}, "the webhook would have no certificate");
   std::vector<Permission> permissions = list.take();
   std::sort(permissions.begin(), permissions.end(), [](const Permission& a, const Permission& b) {

@@ -155,8 +155,15 @@ Result<bool> keep_configuration(CertificateStore& store, const ConfigurationName
 }  // namespace
 
 std::string ConfigurationName::title() const {
-  return fmt::format("{}WebhookConfiguration \"{}\"",
-                     kind == ConfigurationKind::kValidating ? "Validating" : "Mutating", name);
+  switch (kind) {
+    case ConfigurationKind::kValidating:
+      return fmt::format("ValidatingWebhookConfiguration \"{}\"", name);
+    case ConfigurationKind::kMutating:
+      return fmt::format("MutatingWebhookConfiguration \"{}\"", name);
+    case ConfigurationKind::kConversion:
+      break;
+  }
+  return fmt::format("CustomResourceDefinition \"{}\"", name);
 }
 
 Result<Kept> keep_certificate(CertificateStore& store, const KeeperOptions& options, WallTime now) {
@@ -170,7 +177,8 @@ Result<Kept> keep_certificate(CertificateStore& store, const KeeperOptions& opti
     if (!there) {
       return tl::unexpected(there.error());
     }
-    if (!*there) {
+    // Whose definitions are not there has none of those objects.
+    if (!*there && name.kind != ConfigurationKind::kConversion) {
       kept.missing.push_back(name.title());
     }
   }

@@ -3,7 +3,7 @@
 //   Secret: ca.crt  the authorities to be trusted, newest first      tls.crt, tls.key  what is served
 //           ca.key  key of the newest
 //
-//   authority gets old ──► new one put before it in ca.crt ──► bundle written into the webhook configurations
+//   authority gets old ──► new one put before it in ca.crt ──► bundle written into configurations and definitions
 //                                                                   │ kSettle later, so that every API server knows it
 //   certificate gets old, or its authority is not the newest ──► ◄──┘ issued anew by the newest
 //
@@ -30,7 +30,11 @@ struct StoredCertificate {
   KeyPair serving;
 };
 
-enum class ConfigurationKind : std::uint8_t { kValidating, kMutating };
+enum class ConfigurationKind : std::uint8_t {
+  kValidating,
+  kMutating,
+  kConversion,  // a definition of custom resources, whose objects we convert
+};
 
 struct ConfigurationName {
   ConfigurationKind kind = ConfigurationKind::kValidating;
@@ -39,7 +43,7 @@ struct ConfigurationName {
   [[nodiscard]] std::string title() const;  // MutatingWebhookConfiguration "name"
 };
 
-// The webhooks of a configuration.
+// The webhooks of a configuration. Of a definition that is the one that converts, where that is us.
 struct Configuration {
   struct Webhook {
     std::string name;
@@ -86,7 +90,7 @@ inline constexpr std::chrono::hours kSettle{1};
 struct Kept {
   KeyPair serving;
   std::string bundle;
-  std::vector<std::string> missing;  // titles of configurations that are not there
+  std::vector<std::string> missing;  // titles of webhook configurations that are not there
 };
 
 // Looks after all of it once: makes what is missing, renews what has a third of its life left, corrects the

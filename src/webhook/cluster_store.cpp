@@ -16,6 +16,13 @@ namespace {
 const kube::Resource kSecrets{.group = "", .version = "v1", .plural = "secrets", .kind = "Secret", .namespaced = true};
 
 kube::Resource resource_of(const ConfigurationName& name) {
+  if (name.kind == ConfigurationKind::kConversion) {
+    return {.group = "apiextensions.k8s.io",
+            .version = "v1",
+            .plural = "customresourcedefinitions",
+            .kind = "CustomResourceDefinition",
+            .namespaced = false};
+  }
   const bool validating = name.kind == ConfigurationKind::kValidating;
   return {.group = "admissionregistration.k8s.io",
           .version = "v1",
@@ -55,6 +62,19 @@ Result<json::Document> parse(const std::string& object, const kube::Reply& reply
 std::string text_at(json::Value object, std::string_view key) {
   const json::Value value = object ? object[key] : json::Value();
   return value && value.kind() == json::Kind::kString ? std::string(value.text()) : std::string();
+}
+
+// The webhook by which a definition has its objects converted; absent where it has none, or one of somebody else.
+json::Value conversion_of(json::Value definition, const kube::ObjectKey& service) {
+  const json::Value conversion = definition["spec"]["conversion"];
+  const json::Value client = conversion["webhook"]["clientConfig"];
+  if (!client || text_at(conversion, "strategy") != "Webhook") {
+    return {};
+  }
+  const json::Value named = client["service"];
+  const bool ours =
+      !named || (text_at(named, "name") == service.name && text_at(named, "namespace") == service.name_space);
+  return ours ? client : json::Value();
 }
 
 // What is no Base64 is as good as nothing: it is then made anew.
@@ -129,6 +149,12 @@ Result<std::optional<Configuration>> ClusterStore::read(const ConfigurationName&
   }
   Configuration configuration;
   configuration.resource_version = text_at(document->root()["metadata"], "resourceVersion");
+  if (name.kind == ConfigurationKind::kConversion) {
+    if (const json::Value client = conversion_of(document->root(), secret_)) {
+      configuration.webhooks.push_back({.name = name.name, .bundle = bytes_at(client, "caBundle")});
+    }
+    return configuration;
+  }
   const json::Value webhooks = document->root()["webhooks"];
   if (webhooks && webhooks.kind() == json::Kind::kArray) {
     for (const json::NodeData& item : webhooks.items()) {
@@ -140,25 +166,45 @@ Result<std::optional<Configuration>> ClusterStore::read(const ConfigurationName&
   return configuration;
 }
 
-Result<Written> ClusterStore::write(const ConfigurationName& name, const Configuration& read, std::string_view bundle) {
-  // Lists of webhooks are merged by name.
+namespace {
+
+json::Out object_with(std::string_view key, json::Out value) {
+  json::Out object = json::Out::object();
+  object.add(key, std::move(value));
+  return object;
+}
+
+// Lists of webhooks are merged by name.
+json::Out webhooks_with(const Configuration& read, std::string_view bundle) {
   json::Out webhooks = json::Out::array();
   for (const Configuration::Webhook& webhook : read.webhooks) {
-    json::Out client = json::Out::object();
-    client.add("caBundle", to_base64(bundle));
     json::Out entry = json::Out::object();
-    entry.add("name", webhook.name).add("clientConfig", std::move(client));
+    entry.add("name", webhook.name).add("clientConfig", object_with("caBundle", to_base64(bundle)));
     webhooks.push(std::move(entry));
   }
-  json::Out metadata = json::Out::object();
-  metadata.add("resourceVersion", read.resource_version);
-  json::Out patch = json::Out::object();
-  patch.add("metadata", std::move(metadata)).add("webhooks", std::move(webhooks));
+  return webhooks;
+}
+
+json::Out conversion_with(std::string_view bundle) {
+  return object_with("conversion",
+                     object_with("webhook", object_with("clientConfig", object_with("caBundle", to_base64(bundle)))));
+}
+
+}  // namespace
+
+Result<Written> ClusterStore::write(const ConfigurationName& name, const Configuration& read, std::string_view bundle) {
+  const bool conversion = name.kind == ConfigurationKind::kConversion;
+  json::Out patch = object_with("metadata", object_with("resourceVersion", read.resource_version));
+  if (conversion) {
+    patch.add("spec", conversion_with(bundle));
+  } else {
+    patch.add("webhooks", webhooks_with(read, bundle));
+  }
+  const kube::PatchType type = conversion ? kube::PatchType::kMerge : kube::PatchType::kStrategicMerge;
   return outcome(name.title(), kube::wait_for(
                                    [&](kube::Client::Done done) {
-                                     client_.patch(resource_of(name), {.name_space = {}, .name = name.name},
-                                                   kube::PatchType::kStrategicMerge, patch.to_json(false),
-                                                   std::move(done));
+                                     client_.patch(resource_of(name), {.name_space = {}, .name = name.name}, type,
+                                                   patch.to_json(false), std::move(done));
                                    },
                                    stop_));
 }

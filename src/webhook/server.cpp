@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "dialects/admission.h"
 #include "dialects/mutation.h"
+#include "kueue/conversion.h"
 
 namespace gantree::webhook {
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view kValidate = "/validate/";
 constexpr std::string_view kMutate = "/mutate/";
+constexpr std::string_view kConvert = "/convert";
 // The API server takes objects of 3 MiB; an update brings the old one along.
 constexpr std::size_t kLargestBody = std::size_t{8} << 20;
 // Anybody in the cluster can connect: together they must not fill the memory that the scheduler lives in.
@@ -85,8 +87,13 @@ const Judge* Routes::find(std::string_view path) const {
   return it == judges_.end() ? nullptr : &it->second;
 }
 
+const Convert* Routes::find_convert(std::string_view path) const {
+  return path == kConvert && convert_ ? &convert_ : nullptr;
+}
+
 Routes dialect_routes() {
   Routes routes;
+  routes.convert(kueue::convert);
   for (const Validator& validator : all_validators()) {
     routes.validate(validator.plural, [&validator](const Review& review) {
       return judge(validator.kind, review, [&](const NamedObject& named, const Object* old) {
@@ -109,13 +116,15 @@ Routes dialect_routes() {
 
 http::Response respond(const Routes& routes, const http::IncomingRequest& request) {
   const Judge* const judge = routes.find(request.path);
-  if (judge == nullptr) {
+  const Convert* const convert = routes.find_convert(request.path);
+  if (judge == nullptr && convert == nullptr) {
     return http::plain(404, fmt::format("there is no webhook at {}", request.path));
   }
   if (request.method != "POST") {
     return http::method_not_allowed("POST");
   }
-  return json_response(answer_review(request.body, *judge));
+  return json_response(convert != nullptr ? answer_conversion(request.body, *convert)
+                                          : answer_review(request.body, *judge));
 }
 
 Result<std::unique_ptr<Server>> Server::start(std::string listen, http::ServerTls tls, Routes routes) {

@@ -1,4 +1,4 @@
-// The admission webhooks over HTTPS: POST /validate/NAME and /mutate/NAME.
+// The webhooks over HTTPS: POST /validate/NAME and /mutate/NAME for admission, /convert for versions of objects.
 //
 // Thread rule: judges run on the server's thread, one at a time.
 #pragma once
@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "http/server.h"
 #include "http/tls.h"
+#include "webhook/conversion_review.h"
 #include "webhook/review.h"
 
 namespace gantree::webhook {
@@ -23,11 +24,15 @@ class Routes {
   // Requires a name that is not taken.
   void validate(std::string_view name, Judge judge);
   void mutate(std::string_view name, Judge judge);
+  void convert(Convert convert) { convert_ = std::move(convert); }
   // nullptr where nobody answers.
   [[nodiscard]] const Judge* find(std::string_view path) const;
+  // nullptr where objects are not converted, or not there.
+  [[nodiscard]] const Convert* find_convert(std::string_view path) const;
 
  private:
   std::map<std::string, Judge, std::less<>> judges_;
+  Convert convert_;
 };
 
 // All that the dialects validate and change, by the plural of the kind.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "kueue/conversion.h"
 #include "webhook/certificate.h"
 #include "webhook/cluster_store.h"
 
@@ -144,6 +145,9 @@ Result<http::ServerTls> Serving::own_certificate(const std::stop_token& stop) {
   KeeperOptions keeper{.names = service_names(options_.service, options_.ns),
                        .configurations = {{ConfigurationKind::kValidating, options_.service},
                                           {ConfigurationKind::kMutating, options_.service}}};
+  for (const std::string_view definition : kueue::converted_definitions()) {
+    keeper.configurations.push_back({ConfigurationKind::kConversion, std::string(definition)});
+  }
   if (std::string host = host_of(options_.listen); !host.empty()) {
     keeper.names.push_back(std::move(host));
   }

@@ -44,12 +44,12 @@ def helm(tmp_path_factory):
     return run
 
 
-def settings(variant):
-    return [word for setting in VARIANTS[variant] for word in ("--set", setting)]
+def settings(variant, authority):
+    return [word for setting in VARIANTS[variant] for word in ("--set", setting.replace("PEM", authority))]
 
 
-def rendered(helm, namespace, variant, release="gantree"):
-    text = helm("template", release, CHART, "--namespace", namespace, *settings(variant))
+def rendered(helm, namespace, variant, release="gantree", authority="PEM"):
+    text = helm("template", release, CHART, "--namespace", namespace, *settings(variant, authority))
     return [o for o in yaml.safe_load_all(text) if o]
 
 
@@ -65,7 +65,7 @@ def test_the_manifest_is_what_the_chart_makes(helm):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_api_server_takes_it(cluster, namespace, helm, variant):
-    objects = rendered(helm, namespace, variant, release="trial")
+    objects = rendered(helm, namespace, variant, release="trial", authority=cluster.authority.certificate.read_text())
     printed = cluster.kubectl("apply", "--server-side", "--dry-run=server", "--validate=strict", "--force-conflicts", "-f", "-",
                               input=yaml.safe_dump_all(objects))
     assert len(printed.splitlines()) == len(objects)
@@ -74,13 +74,16 @@ def test_the_api_server_takes_it(cluster, namespace, helm, variant):
 def test_without_a_webhook_there_is_nothing_of_it(helm):
     objects = rendered(helm, "n", "no webhook")
     assert not [o for o in objects if o["kind"] == "Secret" or o["kind"].endswith("WebhookConfiguration")]
-    assert "webhook" not in yaml.safe_dump_all(o for o in objects if o["kind"] in ("Deployment", "ClusterRole", "Role"))
+    rest = yaml.safe_dump_all(o for o in objects if o["kind"] in ("Deployment", "ClusterRole", "Role", "CustomResourceDefinition"))
+    assert "gantree-webhook" not in rest and "--webhook" not in rest
+    assert "customresourcedefinitions" not in rest
 
 
 def test_beside_kueue_jobs_are_left_alone(helm):
     objects = rendered(helm, "n", "beside Kueue")
     assert not [o for o in objects if o["kind"] == "MutatingWebhookConfiguration"]
     assert "jobs.gantree.dev" not in yaml.safe_dump_all(objects)
+    assert "queues.gantree.dev" not in yaml.safe_dump_all(objects)
 
 
 def test_a_given_certificate_needs_no_right_to_secrets(helm):

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <initializer_list>
 #include <limits>
+#include <set>
+#include <span>
+#include <utility>
 
 #include "dialects/core/node.h"
 #include "dialects/core/pod.h"
@@ -29,7 +32,7 @@ std::string read_stop_policy(json::Reader& read, json::Value spec) {
     return "";
   }
   if (policy != "Hold" && policy != "HoldAndDrain") {
-    read.complain(spec["stopPolicy"], fmt::format("stopPolicy \"{}\" is not None, Hold or HoldAndDrain", policy));
+    read.complain(spec["stopPolicy"], fmt::format("spec.stopPolicy \"{}\" is not None, Hold or HoldAndDrain", policy));
   }
   return std::string(policy);
 }
@@ -43,6 +46,67 @@ std::string read_parent(json::Reader& read, json::Value spec, std::initializer_l
     }
   }
   return name;
+}
+
+// Whether the API server would take it as the value of a label.
+bool is_label_value(std::string_view value) {
+  return value.empty() || (value.find('/') == std::string_view::npos && is_label_key(value));
+}
+
+// Nodes and pods could not have what is misspelt here.
+void check_labels(json::Reader& read, json::Value labels) {
+  if (!labels || labels.kind() != json::Kind::kObject) {
+    return;
+  }
+  for (const json::MemberData& member : labels.members()) {
+    const json::Value value(&member.value);
+    if (!is_label_key(member.key)) {
+      read.complain(value, fmt::format("{}: \"{}\" is not a label key", read.path(labels), member.key));
+    } else if (value.kind() == json::Kind::kString && !is_label_value(value.text())) {
+      read.complain(value, fmt::format("{}: \"{}\" is not a label value", read.path(labels), value.text()));
+    }
+  }
+}
+
+void check_taints(json::Reader& read, json::Value taints) {
+  if (!taints || taints.kind() != json::Kind::kArray) {
+    return;
+  }
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (const json::NodeData& item : taints.items()) {
+    const json::Value taint(&item);
+    const std::string_view key = read.require_text(taint, "key");
+    if (!is_label_key(key)) {
+      read.complain(taint, fmt::format("{}.key is \"{}\", which is not a label key", read.path(taint), key));
+    }
+    if (!seen.emplace(key, read.require_text(taint, "effect")).second) {
+      read.complain(taint, fmt::format("{}: taint \"{}\" is there twice with the same effect", read.path(taint), key));
+    }
+  }
+}
+
+// Admission checks can be limited to flavors of the queue.
+void check_flavors_of_checks(json::Reader& read, json::Value spec, const std::vector<ResourceGroup>& groups) {
+  const json::Value rules = read.array(read.object(spec, "admissionChecksStrategy"), "admissionChecks");
+  if (!rules) {
+    return;
+  }
+  const auto has = [&](std::string_view flavor) {
+    return std::any_of(groups.begin(), groups.end(), [&](const ResourceGroup& group) {
+      return std::any_of(group.flavors.begin(), group.flavors.end(),
+                         [&](const FlavorQuota& quota) { return quota.flavor_name == flavor; });
+    });
+  };
+  for (const json::NodeData& item : rules.items()) {
+    const json::Value flavors = read.array(json::Value(&item), "onFlavors");
+    for (const json::NodeData& flavor : flavors ? flavors.items() : std::span<const json::NodeData>()) {
+      const json::Value value(&flavor);
+      const std::string_view name = read.as_text(value, "a flavor");
+      if (!has(name)) {
+        read.complain(value, fmt::format("{} is \"{}\", which is no flavor of the queue", read.path(value), name));
+      }
+    }
+  }
 }
 
 void find_partial_topologies(Setup& setup, Intake& intake) {
@@ -171,11 +235,13 @@ Result<> read_flavor(const NamedObject& named, Intake& intake, Setup& setup) {
   flavor.node_labels = read_interned_labels(read, spec, "nodeLabels", strings);
   flavor.node_taints = read_taints(read, spec, "nodeTaints", strings);
   flavor.tolerations = read_tolerations(read, spec, strings);
+  check_labels(read, spec["nodeLabels"]);
+  check_taints(read, spec["nodeTaints"]);
   flavor.topology_name = read.text(spec, "topologyName").value_or("");
   if (!flavor.topology_name.empty()) {
     flavor.place.line = spec["topologyName"].line();
     if (flavor.node_labels.empty()) {
-      read.complain(spec["topologyName"], "a flavor with a topologyName needs at least one of nodeLabels");
+      read.complain(spec["topologyName"], "spec.topologyName needs at least one of nodeLabels");
     }
   }
   if (!read.ok()) {
@@ -196,7 +262,8 @@ Result<> read_cluster_queue(const NamedObject& named, Intake& intake, Setup& set
   queue.namespace_selector = read_label_selector(read, spec, "namespaceSelector");
   queue.cohort_name = read_parent(read, spec, {"cohort", "cohortName"});
   queue.policy = read_policy(read, spec);
-  queue.groups = read_resource_groups(read, object.file, spec, !queue.cohort_name.empty(), names);
+  queue.groups = read_resource_groups(read, object.file, spec, {.has_parent = !queue.cohort_name.empty()}, names);
+  check_flavors_of_checks(read, spec, queue.groups);
   const json::Value checks = read.any(spec, "admissionChecks");
   const bool checked = checks && checks.kind() == json::Kind::kArray && !checks.items().empty();
   if (checked || read.any(spec, "admissionChecksStrategy")) {
@@ -214,8 +281,9 @@ Result<> read_cohort(const NamedObject& named, Intake& intake, Setup& setup) {
   cohort.name = named.name;
   cohort.place = object.place();
   cohort.parent_name = read_parent(read, spec, {"parent", "parentName"});
-  cohort.groups = read_resource_groups(read, object.file, spec, !cohort.parent_name.empty(),
-                                       intake.cluster.inventory().resources());
+  cohort.groups =
+      read_resource_groups(read, object.file, spec, {.has_parent = !cohort.parent_name.empty(), .lends_its_own = false},
+                           intake.cluster.inventory().resources());
   // Shares are those of queues; what is wrong with a weight is told all the same.
   static_cast<void>(read_weight(read, spec));
   setup.cohorts.emplace(named.name, std::move(cohort));

@@ -64,5 +64,7 @@ inline constexpr std::size_t kMaxPodSets = 256;
 inline constexpr std::size_t kMaxResourceGroups = 16;
 inline constexpr std::size_t kMaxCoveredResources = 64;
 inline constexpr std::size_t kMaxFlavors = 64;
+inline constexpr std::size_t kMaxInAllGroups = 256;
+inline constexpr std::size_t kMaxQuotasOfAGroup = 512;
 
 }  // namespace gantree::kueue

@@ -31,8 +31,15 @@ struct ResourceGroup {
   std::vector<FlavorQuota> flavors;  // in order of preference
 };
 
-// Of `spec.resourceGroups`. Limits need a parent from which to borrow, or to which to lend.
+// What may stand in the groups of a queue, and of a cohort.
+struct GroupRules {
+  bool has_parent = false;    // limits need somebody from which to borrow, or to which to lend
+  bool lends_its_own = true;  // no more than nominalQuota; a cohort passes on what others lend, too
+};
+
+// Of `spec.resourceGroups`.
 [[nodiscard]] std::vector<ResourceGroup> read_resource_groups(json::Reader& read, std::string_view file,
-                                                              json::Value spec, bool has_parent, ResourceNames& names);
+                                                              json::Value spec, const GroupRules& rules,
+                                                              ResourceNames& names);
 
 }  // namespace gantree::kueue

@@ -45,7 +45,7 @@ TEST(KueueTopology, IsRefusedWhereItsLevelsAreWrong) {
 
 TEST(KueueFlavor, WithATopologyNeedsANodeLabel) {
   EXPECT_EQ(World(topology("  - nodeLabel: a\n") + "---\n" + flavor("{topologyName: t}")).error(),
-            "test.yaml:11: ResourceFlavor \"f\": a flavor with a topologyName needs at least one of nodeLabels");
+            "test.yaml:11: ResourceFlavor \"f\": spec.topologyName needs at least one of nodeLabels");
 }
 
 // The only note of a world that can be read.
@@ -94,9 +94,11 @@ TEST(KueueClusterQueue, NeedsQuotaForWhatItCoversAndNothingElse) {
   };
   EXPECT_EQ(error("[{name: cpu, nominalQuota: 1}, {name: memory, nominalQuota: 1Gi}]"), "");
   EXPECT_EQ(error("[{name: cpu, nominalQuota: 1}]"),
-            "test.yaml:13: ClusterQueue \"cq\": flavor \"f\" has no quota for memory, which is in coveredResources");
+            "test.yaml:13: ClusterQueue \"cq\": spec.resourceGroups[0].flavors[0]: flavor \"f\" has no quota for "
+            "memory, which is in coveredResources");
   EXPECT_EQ(error("[{name: cpu, nominalQuota: 1}, {name: gpu, nominalQuota: 1}]"),
-            "test.yaml:13: ClusterQueue \"cq\": flavor \"f\" has quota for gpu, which is not in coveredResources");
+            "test.yaml:13: ClusterQueue \"cq\": spec.resourceGroups[0].flavors[0].resources[1]: flavor \"f\" has quota "
+            "for gpu, which is not in coveredResources");
   EXPECT_EQ(error("[{name: cpu, nominalQuota: -1}]"),
             "test.yaml:13: ClusterQueue \"cq\": spec.resourceGroups[0].flavors[0].resources[0].nominalQuota must be at "
             "least 0, not -1");

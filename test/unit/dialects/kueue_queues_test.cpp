@@ -81,12 +81,14 @@ TEST(KueueCohort, MayHaveQuotaOfFlavorsThatAreNotThere) {
 
 TEST(KueueLimits, NeedACohort) {
   EXPECT_EQ(World(kFlavor + queue("a", "", 8, ", borrowingLimit: 2")).error(),
-            "test.yaml:12: ClusterQueue \"a\": borrowingLimit makes sense in a cohort only, and there is none");
+            "test.yaml:12: ClusterQueue \"a\": spec.resourceGroups[0].flavors[0].resources[0].borrowingLimit makes "
+            "sense in a cohort only, and there is none");
 }
 
 TEST(KueueLimits, LendNoMoreThanThereIs) {
   EXPECT_EQ(World(kFlavor + queue("a", "cohort: c", 8, ", lendingLimit: 9")).error(),
-            "test.yaml:13: ClusterQueue \"a\": lendingLimit is more than nominalQuota");
+            "test.yaml:13: ClusterQueue \"a\": spec.resourceGroups[0].flavors[0].resources[0].lendingLimit is more "
+            "than nominalQuota");
 }
 
 TEST(KueuePolicy, IsCautiousUnlessToldOtherwise) {

@@ -1,5 +1,6 @@
 #include "install/checks.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -137,8 +138,35 @@ TEST(Doctor, KnowsTheWebhookByTheArgumentsOfGantree) {
   EXPECT_EQ(mode({"run", "--webhook-listen=:9443"}), WebhookMode::kOwnCertificate);
   EXPECT_EQ(mode({"run", "--webhook-listen=:9443", "--webhook-cert-dir=/c"}), WebhookMode::kGivenCertificate);
   for (const Permission& permission : run_permissions(here)) {
-    EXPECT_EQ(permission.certificate, permission.name == here.webhook()) << permission.title();
+    const bool authority = permission.name == here.webhook() || permission.resource == "customresourcedefinitions";
+    EXPECT_EQ(permission.certificate, authority) << permission.title();
   }
+}
+
+TEST(Doctor, SaysWhetherKueueItselfRuns) {
+  kueue::Neighbour neighbour;
+  ASSERT_TRUE(read_neighbour(R"({"items":[{"metadata":{"name":"a"},"webhooks":[{"name":"x"}]}]})", neighbour));
+  says(check_neighbour(neighbour), Health::kOk, "Kueue itself is not installed");
+  ASSERT_TRUE(read_neighbour(R"({"items":[{"metadata":{"name":"k"},"webhooks":[{"clientConfig":{"service":
+    {"path":"/validate-kueue-x-k8s-io-v1beta2-workload"}}}]}]})",
+                             neighbour));
+  says(check_neighbour(neighbour), Health::kWarning, "ValidatingWebhookConfiguration \"k\"");
+}
+
+TEST(Doctor, LooksWhoConvertsObjects) {
+  const Installation here;
+  const auto check = [&](std::string_view conversion) {
+    const auto fact = read_conversion(fmt::format(R"({{"spec":{{"conversion":{}}}}})", conversion));
+    EXPECT_TRUE(fact);
+    return check_conversion(here, "queues.example", *fact, kNow).value_or(Finding{});
+  };
+  says(check(R"({"strategy":"None"})"), Health::kWarning, "objects of queues.example are not converted");
+  says(
+      check(R"({"strategy":"Webhook","webhook":{"clientConfig":{"service":{"namespace":"kueue-system","name":"w"}}}})"),
+      Health::kWarning, "are converted by Service \"kueue-system/w\", not by Gantree");
+  says(check(R"({"strategy":"Webhook","webhook":{"clientConfig":{"service":
+    {"namespace":"gantree-system","name":"gantree-webhook"}}}})"),
+       Health::kError, "webhook conversion of queues.example has no authority");
 }
 
 TEST(Doctor, LooksWhetherGantreeIsThere) {

@@ -92,6 +92,21 @@ TEST(CertificateKeeper, MakesACertificateAndTellsTheConfigurations) {
   EXPECT_EQ(read_certificate(kept.serving.certificate)->names.size(), 4U);
 }
 
+TEST(CertificateKeeper, TellsTheDefinitionsWhoseObjectsWeConvert) {
+  FakeStore store;
+  store.configurations["queues.example"] = {"1", {{"queues.example", ""}}};
+  store.configurations["of-others.example"] = {"1", {}};
+  KeeperOptions options = kOptions;
+  for (const char* name : {"queues.example", "of-others.example", "missing.example"}) {
+    options.configurations.push_back({ConfigurationKind::kConversion, name});
+  }
+  const auto kept = keep_certificate(store, options, kStart);
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(store.configurations["queues.example"].webhooks.front().bundle, kept->bundle);
+  EXPECT_EQ(store.patches, 2);
+  EXPECT_TRUE(kept->missing.empty());
+}
+
 TEST(CertificateKeeper, WritesNothingWhereAllIsWell) {
   FakeStore store;
   const Kept first = keep(store, kStart);

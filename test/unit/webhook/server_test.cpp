@@ -100,6 +100,21 @@ TEST(WebhookServer, RefusesChangesOfJobsThatRun) {
   EXPECT_NE(answer.message.find("cannot change"), std::string::npos);
 }
 
+TEST(WebhookServer, ConvertsObjects) {
+  const http::Response response = respond(
+      dialect_routes(),
+      {.method = "POST",
+       .path = "/convert",
+       .query = {},
+       .headers = {},
+       .body =
+           R"({"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u","desiredAPIVersion":"kueue.x-k8s.io/v1beta2",)"
+           R"("objects":[{"apiVersion":"kueue.x-k8s.io/v1beta1","kind":"ClusterQueue","metadata":{"name":"q"},"spec":{"cohort":"c"}}]}})"});
+  EXPECT_EQ(response.status, 200);
+  EXPECT_NE(response.body.find(R"("apiVersion":"kueue.x-k8s.io/v1beta2","kind":"ClusterQueue")"), std::string::npos);
+  EXPECT_NE(response.body.find(R"("spec":{"cohortName":"c"})"), std::string::npos) << response.body;
+}
+
 TEST(WebhookServer, WarnsOfWhatHasNoEffect) {
   const Told answer = ask_pod_group(pod_group("{}", R"({"gang.scheduling.koordinator.sh/colour":"red"})"));
   EXPECT_TRUE(answer.allowed);

@@ -83,3 +83,27 @@ matchConditions:
 failurePolicy: {{ $root.Values.webhook.jobs.failurePolicy }}
 timeoutSeconds: {{ $root.Values.webhook.timeoutSeconds }}
 {{- end -}}
+
+{{/* How definitions have their objects converted, as lines of their spec. */}}
+{{- define "gantree.conversion" -}}
+{{- if .Values.webhook.enabled }}
+{{- printf "  conversion:\n    strategy: Webhook\n    webhook:\n      conversionReviewVersions: [v1]\n      clientConfig:\n" }}
+{{- printf "        service: {name: %s, namespace: %s, path: /convert, port: 443}\n" (include "gantree.webhookName" .) .Release.Namespace }}
+{{- with .Values.webhook.certificate.caBundle }}
+{{- printf "        caBundle: %s\n" (b64enc .) }}
+{{- end }}
+{{- else }}
+{{- printf "  conversion:\n    strategy: None\n" }}
+{{- end }}
+{{- end -}}
+
+{{/* The kinds that are checked when they are stored. Where Kueue itself runs it checks its own. */}}
+{{- define "gantree.checkedKinds" -}}
+- {plural: podgroups, group: scheduling.sigs.k8s.io, version: v1alpha1, scope: Namespaced}
+- {plural: clusternetworktopologies, group: scheduling.koordinator.sh, version: v1alpha1, scope: Cluster}
+{{- if .Values.webhook.jobs.enabled }}
+{{- range $plural, $scope := dict "topologies" "Cluster" "resourceflavors" "Cluster" "clusterqueues" "Cluster" "cohorts" "Cluster" "localqueues" "Namespaced" "workloads" "Namespaced" "workloadpriorityclasses" "Cluster" }}
+- {plural: {{ $plural }}, group: kueue.x-k8s.io, version: v1beta2, scope: {{ $scope }}}
+{{- end }}
+{{- end }}
+{{- end -}}

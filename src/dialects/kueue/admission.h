@@ -1,0 +1,23 @@
+// What of this API makes no sense when it is stored, by the same rules by which it is read. Objects may be of either
+// version.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "dialects/admission.h"
+
+namespace gantree::kueue {
+
+[[nodiscard]] Admission validate_topology(const NamedObject& named);
+[[nodiscard]] Admission validate_flavor(const NamedObject& named);
+[[nodiscard]] Admission validate_cluster_queue(const NamedObject& named);
+[[nodiscard]] Admission validate_cohort(const NamedObject& named);
+[[nodiscard]] Admission validate_local_queue(const NamedObject& named);
+[[nodiscard]] Admission validate_priority_class(const NamedObject& named);
+[[nodiscard]] Admission validate_workload(const NamedObject& named);
+
+// Pod sets that hold quota are not changed: what is used would no longer be what was given.
+[[nodiscard]] std::optional<std::string> forbidden_in_workload(const NamedObject& named, const Object& old);
+
+}  // namespace gantree::kueue

@@ -1,0 +1,187 @@
+// What administrators' objects are refused for when they are stored.
+#include "dialects/kueue/admission.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "dialects/kueue/neighbour.h"
+#include "unit/dialects/manifests.h"
+
+namespace gantree {
+namespace {
+
+const Validator& validator_of(std::string_view kind) {
+  const auto validators = all_validators();
+  const auto it = std::find_if(validators.begin(), validators.end(), [&](const Validator& validator) {
+    return validator.kind.kind == kind && validator.kind.group == "kueue.x-k8s.io";
+  });
+  EXPECT_NE(it, validators.end()) << kind;
+  return *it;
+}
+
+Object object_of(std::string_view kind, const Manifests& manifest) {
+  return {.file = "request", .group = "kueue.x-k8s.io", .version = "v1beta2", .kind = kind, .value = manifest.root()};
+}
+
+Admission admitted(std::string_view kind, const std::string& body, const std::string& old_body = "") {
+  const Manifests manifest("metadata: {name: x}\n" + body);
+  const Object object = object_of(kind, manifest);
+  const Validator& validator = validator_of(kind);
+  const NamedObject named{object, validator.kind.namespaced ? "ns" : "", "x"};
+  if (old_body.empty()) {
+    return admit(validator, named, nullptr);
+  }
+  const Manifests old_manifest("metadata: {name: x}\n" + old_body);
+  const Object old = object_of(kind, old_manifest);
+  return admit(validator, named, &old);
+}
+
+std::string refusal(std::string_view kind, const std::string& body, const std::string& old_body = "") {
+  return admitted(kind, body, old_body).refusal.value_or("");
+}
+
+std::string queue_with(const std::string& resource, const std::string& more = "") {
+  return "spec: {namespaceSelector: {}, " + more +
+         "resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [" + resource + "]}]}]}";
+}
+
+TEST(KueueAdmission, LetsGoodObjectsPassWithoutAWord) {
+  const std::pair<const char*, std::string> kGood[] = {
+      {"Topology", "spec: {levels: [{nodeLabel: net/rack}, {nodeLabel: kubernetes.io/hostname}]}"},
+      {"ResourceFlavor", "{}"},
+      {"ResourceFlavor",
+       "spec: {nodeLabels: {pool: gpu}, topologyName: t, nodeTaints: [{key: a, effect: NoSchedule}]}"},
+      {"ClusterQueue", queue_with("{name: cpu, nominalQuota: 4}")},
+      {"ClusterQueue", queue_with("{name: cpu, nominalQuota: 4, borrowingLimit: 1}", "cohortName: c, ")},
+      {"Cohort", "spec: {}"},
+      {"Cohort",
+       "spec: {parentName: up, resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: "
+       "[{name: cpu, nominalQuota: 1, lendingLimit: 9}]}]}]}"},
+      {"LocalQueue", "spec: {clusterQueue: q, stopPolicy: Hold}"},
+      {"WorkloadPriorityClass", "value: -5"},
+      {"Workload",
+       "spec: {podSets: [{name: main, count: 2, minCount: 1, template: {spec: {containers: [{name: a, "
+       "resources: {requests: {cpu: 1}}}]}}}]}"},
+  };
+  for (const auto& [kind, body] : kGood) {
+    const Admission admission = admitted(kind, body == "{}" ? "" : body);
+    EXPECT_EQ(admission.refusal.value_or(""), "") << kind << " " << body;
+    EXPECT_TRUE(admission.warnings.empty()) << kind << " " << body << ": " << admission.warnings.front();
+  }
+}
+
+TEST(KueueAdmission, NamesTheFieldThatIsWrong) {
+  const std::tuple<const char*, std::string, const char*> kWrong[] = {
+      {"Topology", "spec: {levels: [{nodeLabel: a}, {nodeLabel: a}]}", R"(topology "x" has level "a" twice)"},
+      {"ResourceFlavor", "spec: {nodeLabels: {-bad-: a}}",
+       R"(ResourceFlavor "x": spec.nodeLabels: "-bad-" is not a label key)"},
+      {"ResourceFlavor", "spec: {nodeLabels: {a: b c}}",
+       R"(ResourceFlavor "x": spec.nodeLabels: "b c" is not a label value)"},
+      {"ResourceFlavor", "spec: {nodeTaints: [{key: a, effect: NoSchedule}, {key: a, effect: NoSchedule}]}",
+       R"(ResourceFlavor "x": spec.nodeTaints[1]: taint "a" is there twice with the same effect)"},
+      {"ResourceFlavor", "spec: {topologyName: t}",
+       R"(ResourceFlavor "x": spec.topologyName needs at least one of nodeLabels)"},
+      {"ClusterQueue", queue_with("{name: memory, nominalQuota: 4}"),
+       "ClusterQueue \"x\": spec.resourceGroups[0].flavors[0].resources[0]: flavor \"f\" has quota for memory, which "
+       "is "
+       "not in coveredResources"},
+      {"ClusterQueue", queue_with("{name: cpu, nominalQuota: 4, lendingLimit: 5}", "cohortName: c, "),
+       "ClusterQueue \"x\": spec.resourceGroups[0].flavors[0].resources[0].lendingLimit is more than nominalQuota"},
+      {"ClusterQueue", queue_with("{name: cpu, nominalQuota: 4, borrowingLimit: 5}"),
+       "ClusterQueue \"x\": spec.resourceGroups[0].flavors[0].resources[0].borrowingLimit makes sense in a cohort "
+       "only, "
+       "and there is none"},
+      {"ClusterQueue", queue_with("{name: cpu, nominalQuota: -4}"),
+       "ClusterQueue \"x\": spec.resourceGroups[0].flavors[0].resources[0].nominalQuota must be at least 0, not -4"},
+      {"ClusterQueue",
+       queue_with("{name: cpu, nominalQuota: 4}",
+                  "admissionChecksStrategy: {admissionChecks: [{name: c, onFlavors: [g]}]}, "),
+       "ClusterQueue \"x\": spec.admissionChecksStrategy.admissionChecks[0].onFlavors[0] is \"g\", which is no flavor "
+       "of "
+       "the queue"},
+      {"Cohort", "spec: {parentName: x}", R"(Cohort "x" is its own ancestor)"},
+      {"Cohort", "spec: {fairSharing: {weight: -1}}",
+       "Cohort \"x\": spec.fairSharing.weight must be at least 0, not -1"},
+      {"LocalQueue", "spec: {stopPolicy: Never}", R"(LocalQueue "ns/x": spec.clusterQueue is missing)"},
+      {"Workload", "spec: {podSets: [{template: {}}]}", R"(Workload "ns/x": spec.podSets[0].template.spec is missing)"},
+      {"Workload", "spec: {podSets: [{template: {spec: {containers: [{name: a, resources: {requests: {pods: 1}}}]}}}]}",
+       "Workload \"ns/x\": spec.podSets[0].template.spec.containers[0].resources.requests.pods: every pod counts as "
+       "one "
+       "by itself"},
+      {"Workload",
+       "spec: {podSets: [{name: a, minCount: 1, template: {spec: {}}}, {name: b, minCount: 1, template: {spec: {}}}]}",
+       R"(Workload "ns/x": spec.podSets: only one of them can have a minCount)"},
+  };
+  for (const auto& [kind, body, sentence] : kWrong) {
+    EXPECT_EQ(refusal(kind, body), sentence) << body;
+  }
+}
+
+TEST(KueueAdmission, WarnsOfAQueueThatNobodyMayUse) {
+  const Admission admission =
+      admitted("ClusterQueue", "spec: {concurrentAdmissionPolicy: {migration: {mode: TryPreferredFlavors}}}");
+  EXPECT_FALSE(admission.refusal);
+  EXPECT_EQ(admission.warnings,
+            (std::vector<std::string>{
+                "ClusterQueue \"x\" has no spec.namespaceSelector, so no namespace may use it; {} is for all",
+                "spec.concurrentAdmissionPolicy of ClusterQueue \"x\" has no effect"}));
+}
+
+std::string workload(const std::string& image, bool reserved) {
+  return fmt::format(
+      "spec: {{podSets: [{{name: main, count: 1, template: {{spec: {{containers: [{{name: a, image: {}}}]}}}}}}]}}\n"
+      "status: {{conditions: [{{type: QuotaReserved, status: \"{}\"}}]}}\n",
+      image, reserved ? "True" : "False");
+}
+
+TEST(KueueAdmission, KeepsPodSetsAsTheyAreWhileQuotaIsReserved) {
+  EXPECT_EQ(refusal("Workload", workload("new", true), workload("old", true)),
+            R"(Workload "ns/x": spec.podSets cannot be changed while quota is reserved)");
+  EXPECT_EQ(refusal("Workload", workload("old", true), workload("old", true)), "");
+  EXPECT_EQ(refusal("Workload", workload("new", true), workload("old", false)), "");
+}
+
+TEST(KueueAdmission, LetsGoWhatIsOnItsWayOut) {
+  const Manifests manifest("metadata: {name: x, deletionTimestamp: \"2026-01-01T00:00:00Z\"}\n" +
+                           workload("new", true));
+  const Manifests before("metadata: {name: x}\n" + workload("old", true));
+  const Object object = object_of("Workload", manifest);
+  const Object old = object_of("Workload", before);
+  EXPECT_FALSE(admit(validator_of("Workload"), {object, "ns", "x"}, &old).refusal);
+}
+
+std::string configuration(const std::string& client) {
+  return "webhooks: [{name: other.example.com, clientConfig: {service: {path: /validate}}}, {name: w, clientConfig: " +
+         client + "}]";
+}
+
+TEST(KueueNeighbour, IsKnownByThePathsOfItsWebhooksWhateverItIsCalled) {
+  kueue::Neighbour neighbour;
+  const Manifests ours(configuration("{service: {name: gantree-webhook, path: /validate/clusterqueues}}"));
+  neighbour.see("gantree-webhook", ours.root());
+  EXPECT_FALSE(neighbour.kueue_runs());
+  const Manifests theirs(configuration("{service: {name: any, path: /validate-kueue-x-k8s-io-v1beta2-clusterqueue}}"));
+  neighbour.see("team-kueue", theirs.root());
+  EXPECT_EQ(neighbour.kueue_runs().value_or(""),
+            "Kueue is installed in this cluster (ValidatingWebhookConfiguration \"team-kueue\"), so its kinds are left "
+            "to it");
+  neighbour.see("team-kueue", ours.root());
+  EXPECT_FALSE(neighbour.kueue_runs());
+  neighbour.see(
+      "team-kueue",
+      Manifests(configuration("{url: \"https://127.0.0.1:9443/validate-kueue-x-k8s-io-v1beta1-workload\"}")).root());
+  EXPECT_TRUE(neighbour.kueue_runs());
+  neighbour.lose("team-kueue");
+  EXPECT_FALSE(neighbour.kueue_runs());
+}
+
+TEST(KueueNeighbour, TakesWhateverComesForAConfiguration) {
+  for (const char* text : {"{}", "webhooks: 3", "webhooks: [3, null, {clientConfig: []}]", "[]"}) {
+    EXPECT_FALSE(kueue::is_of_kueue(Manifests(text).root())) << text;
+  }
+}
+
+}  // namespace
+}  // namespace gantree
