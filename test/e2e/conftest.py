@@ -11,6 +11,7 @@ from harness.fault_proxy import FaultProxy
 from harness.gantree import Gantree
 from harness.objects import network
 from harness.observer import Observer
+from harness.queues import Pool
 from harness.webhooks import Webhooks
 
 HERE = pathlib.Path(__file__).parent
@@ -145,6 +146,33 @@ def gantree_with_webhooks(webhooks, replicas):
     replica = replicas.start(*webhooks.flags)
     webhooks.wait_until_asked()
     return replica
+
+
+@pytest.fixture(scope="module")
+def shared_webhooks(whole_cluster, installed):
+    """The API server asks the replica that all tests of a file share."""
+    webhooks = Webhooks(whole_cluster, installed[0])
+    yield webhooks
+    webhooks.remove()
+
+
+@pytest.fixture(scope="module")
+def shared_gantree(whole_cluster, installed, shared_webhooks, tmp_path_factory):
+    """One replica with webhooks for all tests of a file. Whatever they make must be their own."""
+    replicas = Replicas(whole_cluster, installed, tmp_path_factory.mktemp("shared"))
+    replica = replicas.start(*shared_webhooks.flags)
+    shared_webhooks.wait_until_asked()
+    yield replica
+    replicas.stop()
+    whole_cluster.clean()
+
+
+@pytest.fixture
+def pool(whole_cluster, shared_gantree):
+    """A namespace with a network and queues of its own."""
+    pool = Pool(whole_cluster)
+    yield pool
+    pool.remove()
 
 
 @pytest.fixture

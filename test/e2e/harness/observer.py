@@ -7,14 +7,10 @@ It sees pods and nodes through the API alone, and holds against what it sees:
   - a gang has all of its minimum bound or nothing, but for a moment.
 """
 import collections
-import json
-import threading
 import time
 
-import kubernetes.client
-import kubernetes.config
-
 from harness.quantities import milli
+from harness.watch import Watch
 
 GANG_LABEL = "pod-group.scheduling.sigs.k8s.io"
 
@@ -23,10 +19,7 @@ class Observer:
     """Watches from construction to `stop`. `moment` is how long a gang may be bound in part."""
 
     def __init__(self, cluster, moment=10.0):
-        self._client = kubernetes.config.new_client_from_config(str(cluster.kubeconfig))
         self._moment = moment
-        self._lock = threading.Lock()
-        self._stopping = False
         self._allocatable = {}                             # node: {resource: milli}, of every node ever seen
         self._used = collections.defaultdict(collections.Counter)
         self._pods = {}                                    # uid: (key, node, request, counted, gang)
@@ -37,16 +30,12 @@ class Observer:
         self._homeless = []                                # (pod, node) whose node had not been seen yet
         self.broken = []
         self.bindings = 0
-        # One after the other, so that the nodes are known before the pods on them.
-        for path, take in (("/api/v1/nodes", self._node), ("/apis/scheduling.sigs.k8s.io/v1alpha1/podgroups", self._pod_group),
-                           ("/api/v1/pods", self._pod)):
-            listed = threading.Event()
-            threading.Thread(target=self._follow, args=(path, take, listed), daemon=True).start()
-            assert listed.wait(30), f"the observer could not list {path}"
+        self._watch = Watch(cluster, [("/api/v1/nodes", self._node), ("/apis/scheduling.sigs.k8s.io/v1alpha1/podgroups", self._pod_group),
+                                      ("/api/v1/pods", self._pod)], after=self._look_at_gangs)
 
     def check(self):
         """Asserts that nothing was broken so far, and that no gang is bound in part for longer than a moment."""
-        with self._lock:
+        with self._watch.lock:
             self._look_at_gangs()
             homeless = [f"{pod} is on {node}, which does not exist" for pod, node in self._homeless if node not in self._allocatable]
             broken = self.broken + homeless
@@ -54,51 +43,11 @@ class Observer:
 
     def partly_bound(self):
         """The gangs that are bound in part right now."""
-        with self._lock:
+        with self._watch.lock:
             return dict(self._partial_since)
 
     def stop(self):
-        self._stopping = True
-        self._client.rest_client.pool_manager.clear()
-        self._client.close()
-
-    # --- following the API ---
-
-    def _follow(self, path, take, is_listed):
-        while not self._stopping:
-            try:
-                listed = self._get(path)
-                with self._lock:
-                    for item in listed["items"]:
-                        take("ADDED", item)
-                is_listed.set()
-                self._watch(path, take, listed["metadata"]["resourceVersion"])
-            except Exception as error:  # the observer must not die of what it observes; it says so and begins again
-                if not self._stopping and not _not_served(error):
-                    print(f"observer: {path}: {error}")
-                time.sleep(0.2)
-
-    def _get(self, path):
-        answer = self._client.call_api(path, "GET", auth_settings=["BearerToken"], _preload_content=False, _return_http_data_only=True)
-        return json.loads(answer.data)
-
-    def _watch(self, path, take, version):
-        query = [("watch", "1"), ("resourceVersion", version), ("allowWatchBookmarks", "true"), ("timeoutSeconds", "300")]
-        answer = self._client.call_api(path, "GET", query_params=query, auth_settings=["BearerToken"], _preload_content=False,
-                                       _return_http_data_only=True)
-        buffered = b""
-        for piece in answer.stream(65536, decode_content=False):
-            *lines, buffered = (buffered + piece).split(b"\n")
-            for line in filter(None, lines):
-                event = json.loads(line)
-                if event["type"] == "ERROR":
-                    return
-                if event["type"] != "BOOKMARK":
-                    with self._lock:
-                        take(event["type"], event["object"])
-                        self._look_at_gangs()
-            if self._stopping:
-                return
+        self._watch.stop()
 
     # --- what each object means ---
 
@@ -182,7 +131,3 @@ def request_of(pod):
 
 def _requests(container):
     return {resource: milli(amount) for resource, amount in container.get("resources", {}).get("requests", {}).items()}
-
-
-def _not_served(error):
-    return isinstance(error, kubernetes.client.ApiException) and error.status == 404
