@@ -45,6 +45,16 @@ std::span<const Mutator> all_mutators() {
   return kMutators;
 }
 
+Mutation change(const Mutator& mutator, const NamedObject& named, const Object* old) {
+  Admission admission = old == nullptr ? admit(mutator, named, nullptr) : Admission{};
+  if (admission.refusal) {
+    return {.refusal = std::move(admission.refusal)};
+  }
+  Mutation mutation = mutator.mutate(named, old);
+  mutation.warnings.insert(mutation.warnings.end(), admission.warnings.begin(), admission.warnings.end());
+  return mutation;
+}
+
 Admission admit(const Mutator& mutator, const NamedObject& named, const Object* old) {
   if (old != nullptr && !is_leaving(named.object)) {
     if (auto refusal = mutator.forbid(named, *old)) {

@@ -16,8 +16,9 @@
 namespace gantree {
 
 struct Mutation {
-  json::Out::Array patch = {};             // operations of a JSON Patch; none where the object is good as it is
-  std::vector<std::string> warnings = {};  // for whoever stores it
+  std::optional<std::string> refusal = {};  // one sentence
+  json::Out::Array patch = {};              // operations of a JSON Patch; none where the object is good as it is
+  std::vector<std::string> warnings = {};   // for whoever stores it
 };
 
 // Of objects of other people's kinds, which are not read otherwise than as somebody's job.
@@ -33,6 +34,9 @@ struct Mutator {
 };
 
 [[nodiscard]] std::span<const Mutator> all_mutators();
+
+// What becomes of an object; `old` as above. A new one is judged as well, so that the API server need not ask twice.
+[[nodiscard]] Mutation change(const Mutator& mutator, const NamedObject& named, const Object* old);
 
 // The verdict on an object as it will be stored; `old` as above. An object that is being taken away is never held up.
 [[nodiscard]] Admission admit(const Mutator& mutator, const NamedObject& named, const Object* old);

@@ -8,7 +8,6 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <exception>
@@ -59,6 +58,7 @@ class StreamConnection final : public Connection, public std::enable_shared_from
         stream_.get_executor(), [self = this->shared_from_this()] { return self->serve(); },
         [self = this->shared_from_this(), ended = std::move(ended)](const std::exception_ptr& broken) {
           self->close();
+          self->give_back();
           ended();
           // Every expected error is an error_code: what throws is memory, or a mistake.
           if (broken) {
@@ -71,6 +71,7 @@ class StreamConnection final : public Connection, public std::enable_shared_from
     closed_ = true;
     deadline_.cancel();
     answered_.cancel();
+    place_.large_bodies.freed.cancel();
     error_code ignored;
     socket().close(ignored);
   }
@@ -142,6 +143,7 @@ class StreamConnection final : public Connection, public std::enable_shared_from
       more = progress == Progress::kDone && parser_.keep_alive();
       const bool head_only = co_await respond(progress);
       more = more && !place_.stopping;
+      give_back();
       if (closed_ || !co_await write(more, head_only)) {
         co_return;
       }
@@ -164,6 +166,7 @@ class StreamConnection final : public Connection, public std::enable_shared_from
     idle_ = !parser_.started();
     idle_since_ = Clock::now();
     bool in_body = false;
+    std::size_t taken = 0;
     limit(idle_ ? place_.options.idle_timeout : place_.options.header_timeout);
     Progress progress = parser_.feed("");
     while (progress == Progress::kNeedMore) {
@@ -185,9 +188,34 @@ class StreamConnection final : public Connection, public std::enable_shared_from
         in_body = true;
         limit(place_.options.body_timeout);
       }
+      taken += in_body ? size : 0;
+      if (progress == Progress::kNeedMore && taken > place_.options.large_body_bytes && !co_await take_turn()) {
+        co_return Progress::kNeedMore;
+      }
     }
     no_limit();
     co_return progress;
+  }
+
+  // Waits until one more large body may be taken in. The deadline of the body runs on.
+  asio::awaitable<bool> take_turn() {
+    LargeBodies& bodies = place_.large_bodies;
+    while (!has_turn_ && bodies.left == 0 && !closed_) {
+      error_code woken;
+      co_await bodies.freed.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+    }
+    if (!has_turn_ && !closed_) {
+      --bodies.left;
+      has_turn_ = true;
+    }
+    co_return !closed_;
+  }
+  void give_back() {
+    if (has_turn_) {
+      has_turn_ = false;
+      ++place_.large_bodies.left;
+      place_.large_bodies.freed.cancel();
+    }
   }
 
   asio::awaitable<bool> permit_body() {
@@ -252,6 +280,7 @@ class StreamConnection final : public Connection, public std::enable_shared_from
   std::array<char, std::size_t{16} << 10> incoming_;
   std::optional<Response> response_;
   bool closed_ = false;
+  bool has_turn_ = false;
   bool idle_ = true;
   Clock::time_point idle_since_ = Clock::now();
 };

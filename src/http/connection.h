@@ -3,6 +3,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -11,11 +12,18 @@
 
 namespace gantree::http {
 
+// Large bodies that may still be taken in.
+struct LargeBodies {
+  std::size_t left;
+  boost::asio::steady_timer freed;  // never runs out; called off when there may be one more
+};
+
 // What the connections of one server share. Lives as long as their io_context.
 struct ConnectionPlace {
   const ServerOptions& options;
   const Handler& handler;
   const bool& stopping;
+  LargeBodies& large_bodies;
   std::weak_ptr<void> alive;  // ends before the io_context does
 };
 

@@ -30,6 +30,8 @@ namespace {
 
 // Between tries while the system gives no socket (too many files are open).
 constexpr std::chrono::milliseconds kAcceptPause{100};
+// How soon it is noticed that a connection may make room for another.
+constexpr std::chrono::milliseconds kRoomPause{20};
 
 struct Address {
   std::string host;  // "" for every address
@@ -128,7 +130,7 @@ struct Server::Core : std::enable_shared_from_this<Core> {
       }
       while (!stopping && connections.size() >= options.max_connections) {
         close_longest_idle();
-        vacancy.expires_at(Clock::time_point::max());
+        vacancy.expires_after(kRoomPause);
         co_await vacancy.async_wait(asio::redirect_error(asio::use_awaitable, error));
       }
       if (!stopping) {
@@ -140,7 +142,7 @@ struct Server::Core : std::enable_shared_from_this<Core> {
   void add(tcp::socket socket) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    const ConnectionPlace place{options, handler, stopping, weak_from_this()};
+    const ConnectionPlace place{options, handler, stopping, large_bodies, weak_from_this()};
     const auto connection =
         tls == nullptr ? plain_connection(std::move(socket), place) : tls_connection(std::move(socket), tls, place);
     connections.push_back(connection);
@@ -160,7 +162,7 @@ struct Server::Core : std::enable_shared_from_this<Core> {
     const auto longest = std::min_element(connections.begin(), connections.end(), [](const auto& a, const auto& b) {
       return std::pair(!a->idle(), a->idle_since()) < std::pair(!b->idle(), b->idle_since());
     });
-    if (longest != connections.end() && (*longest)->idle()) {
+    if (longest != connections.end() && (*longest)->idle() && (*longest)->idle_since() + options.rest <= Clock::now()) {
       (*longest)->close();
     }
   }
@@ -194,6 +196,7 @@ struct Server::Core : std::enable_shared_from_this<Core> {
   tcp::acceptor acceptor{io};
   asio::steady_timer vacancy{io};
   asio::steady_timer end_of_grace{io};
+  LargeBodies large_bodies{options.max_large_bodies, asio::steady_timer(io, Clock::time_point::max())};
   std::shared_ptr<asio::ssl::context> tls;
   std::vector<std::shared_ptr<Connection>> connections;
   bool stopping = false;

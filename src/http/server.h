@@ -58,8 +58,14 @@ struct ServerOptions {
   std::string listen = "127.0.0.1:0";
   std::optional<ServerTls> tls = {};
   RequestLimits limits = {};
-  // Times limits.body_bytes is what strangers can make the process hold. Where all are taken, idle ones make room.
+  // Where all are taken, the one that is idle longest makes room, if it has been so for `rest`: a client that is about
+  // to use it again would take its end for a failure.
   std::size_t max_connections = 128;
+  std::chrono::milliseconds rest{0};
+  // What strangers can make the process hold is large_body_bytes for each connection and limits.body_bytes for as many
+  // as this; more large bodies wait for their turn.
+  std::size_t large_body_bytes = std::size_t{64} << 10;
+  std::size_t max_large_bodies = 128;
   std::chrono::milliseconds header_timeout{10'000};  // the handshake has as long
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds idle_timeout{120'000};

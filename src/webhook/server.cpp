@@ -20,8 +20,12 @@ constexpr std::string_view kMutate = "/mutate/";
 constexpr std::string_view kConvert = "/convert";
 // The API server takes objects of 3 MiB; an update brings the old one along.
 constexpr std::size_t kLargestBody = std::size_t{8} << 20;
-// Anybody in the cluster can connect: together they must not fill the memory that the scheduler lives in.
-constexpr std::size_t kMostConnections = 48;
+// API servers call as often at once as they write at once, and anybody in the cluster can connect: together they must
+// not fill the memory that the scheduler lives in.
+constexpr std::size_t kMostConnections = 512;
+constexpr std::size_t kLargeBody = std::size_t{128} << 10;
+constexpr std::size_t kMostLargeBodies = 24;
+constexpr std::chrono::milliseconds kRest{5'000};
 
 bool is_of(const Review& review, const ApiKind& kind) {
   return review.group == kind.group && review.kind == kind.kind &&
@@ -63,6 +67,9 @@ Answer to_answer(Admission admission) {
 }
 
 Answer to_answer(Mutation mutation) {
+  if (mutation.refusal) {
+    return refusal(422, std::move(*mutation.refusal));
+  }
   return {.warnings = std::move(mutation.warnings), .patch = std::move(mutation.patch)};
 }
 
@@ -108,7 +115,7 @@ Routes dialect_routes() {
     });
     routes.mutate(mutator.plural, [&mutator](const Review& review) {
       return judge(mutator.kind, review,
-                   [&](const NamedObject& named, const Object* old) { return to_answer(mutator.mutate(named, old)); });
+                   [&](const NamedObject& named, const Object* old) { return to_answer(change(mutator, named, old)); });
     });
   }
   return routes;
@@ -133,6 +140,9 @@ Result<std::unique_ptr<Server>> Server::start(std::string listen, http::ServerTl
   options.tls = std::move(tls);
   options.limits.body_bytes = kLargestBody;
   options.max_connections = kMostConnections;
+  options.rest = kRest;
+  options.large_body_bytes = kLargeBody;
+  options.max_large_bodies = kMostLargeBodies;
   options.refusal = [](const http::IncomingRequest& request, int status, std::string_view what) {
     return status == 413 ? json_response(refuse_review(request.body, status, what)) : http::plain(status, what);
   };

@@ -1,5 +1,6 @@
 """Jobs that name a queue are held back from the moment they are created, by the real API server and controllers."""
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import yaml
@@ -86,15 +87,16 @@ def test_what_contradicts_itself_is_refused_in_one_sentence(cluster, namespace, 
 
 
 def test_the_queue_of_a_job_changes_only_while_it_is_suspended(cluster, namespace, gantree_with_webhooks):
+    def change(name, queue, **spec):
+        return cluster.merge("batch/v1", "Job", name, {"metadata": {"labels": {QUEUE: queue}}, "spec": spec}, namespace)
     cluster.create(job("train"), namespace)
-    cluster.merge("batch/v1", "Job", "train", {"metadata": {"labels": {QUEUE: "other"}}}, namespace)
-    cluster.merge("batch/v1", "Job", "train", {"spec": {"suspend": False}}, namespace)
-    said = refused(lambda: cluster.merge("batch/v1", "Job", "train", {"metadata": {"labels": {QUEUE: "team"}}}, namespace))
+    change("train", "other")
+    said = refused(lambda: change("train", "team", suspend=False))
     assert 'cannot change from "other" to "team" while the Job runs' in said, said
-    assert "to none" in refused(lambda: cluster.merge("batch/v1", "Job", "train", {"metadata": {"labels": {QUEUE: None}}}, namespace))
-    # Somebody runs it already, so it is not held back by a queue that it is given later.
+    assert "to none" in refused(lambda: change("train", None, suspend=False))
+    # It runs already, so it is not held back by a queue that it is given later.
     cluster.create(job("free", queue=None), namespace)
-    assert "from none" in refused(lambda: cluster.merge("batch/v1", "Job", "free", {"metadata": {"labels": {QUEUE: "team"}}}, namespace))
+    assert "from none" in refused(lambda: change("free", "team"))
 
 
 def test_while_nobody_answers_only_jobs_with_a_queue_are_refused(cluster, namespace, webhooks, gantree_with_webhooks):
@@ -138,13 +140,11 @@ def test_a_pod_stays_in_its_group_and_is_otherwise_free(cluster, namespace, gant
     cluster.create(pod("free", queue=None), namespace)
 
 
-def test_the_pods_of_a_suspended_job_are_not_gated_once_it_starts(cluster, namespace, gantree_with_webhooks):
-    train = job("train")
-    train["spec"]["template"]["metadata"]["labels"] = {QUEUE: "team"}
-    cluster.create(train, namespace)
-    cluster.merge("batch/v1", "Job", "train", {"spec": {"suspend": False}}, namespace)
-    made = cluster.wait_for(lambda: cluster.pods(namespace), 20, "its pod")
-    assert not gates(made[0])
+def test_the_pods_of_a_job_are_not_gated_since_the_job_waits(cluster, namespace, gantree_with_webhooks):
+    owner = cluster.create(job("train"), namespace)["metadata"]
+    made = pod("train-x")
+    made["metadata"]["ownerReferences"] = [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": owner["uid"], "controller": True}]
+    assert not gates(cluster.create(made, namespace))
 
 
 def test_the_pods_of_a_deployment_wait_one_by_one(cluster, namespace, gantree_with_webhooks):
@@ -204,3 +204,12 @@ def test_each_replica_of_a_leader_worker_set_is_one_group(cluster, namespace, ga
     said = refused(lambda: cluster.merge("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "serve",
                                          {"spec": {"leaderWorkerTemplate": {"size": 4}}}, namespace))
     assert "size cannot change from 3 to 4" in said, said
+
+
+def test_many_at_once_are_all_answered(cluster, namespace, gantree_with_webhooks):
+    def create(number):
+        return cluster.request("POST", cluster.path("batch/v1", "Job", namespace), body=job(f"train-{number}"), query=[("dryRun", "All")])
+    create(0)
+    with ThreadPoolExecutor(100) as crowd:
+        stored = list(crowd.map(create, range(500)))
+    assert all(one["spec"]["suspend"] for one in stored)

@@ -152,6 +152,39 @@ TEST(Server, MakesRoomForANewConnectionByClosingTheOneThatIsIdleLongest) {
   EXPECT_TRUE(ends_with(second.receive(), "GET /second "));
 }
 
+TEST(Server, ClosesNoConnectionThatWasInUseJustNow) {
+  const auto server = started({.max_connections = 1, .rest = 300ms});
+  Wire first(server->port());
+  first.send("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_FALSE(first.receive().empty());
+  const auto begin = std::chrono::steady_clock::now();
+  Wire second(server->port());
+  second.send("GET /second HTTP/1.1\r\n\r\n");
+  std::this_thread::sleep_for(100ms);
+  first.send("GET /first HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(ends_with(first.receive(), "GET /first "));
+  EXPECT_TRUE(ends_with(second.receive(), "GET /second "));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 300ms);
+}
+
+TEST(Server, TakesInFewLargeBodiesAtOnce) {
+  const auto server = started({.large_body_bytes = 10, .max_large_bodies = 1});
+  const std::string head = "POST / HTTP/1.1\r\nContent-Length: 100000\r\n\r\n";
+  Wire first(server->port());
+  first.send(head + std::string(50'000, 'x'));
+  std::this_thread::sleep_for(50ms);
+  Wire second(server->port());
+  second.send(head + std::string(100'000, 'y'));
+  Wire gone(server->port());
+  gone.send(head + std::string(50'000, 'z'));
+  Wire small(server->port());
+  small.send("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nsmall");
+  EXPECT_TRUE(ends_with(small.receive(), "POST / small"));
+  first.send(std::string(50'000, 'x'));
+  EXPECT_TRUE(ends_with(first.receive(), std::string(100'000, 'x')));
+  EXPECT_TRUE(ends_with(second.receive(), std::string(100'000, 'y')));
+}
+
 TEST(Server, FinishesRequestsThatHaveBegunBeforeItStops) {
   std::promise<Reply> asked;
   auto server =

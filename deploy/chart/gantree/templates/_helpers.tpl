@@ -23,13 +23,14 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end -}}
 
-{{/* The kinds of jobs that may name a queue. `mutated`: when they are changed on their way in. */}}
+{{/* The kinds of jobs that may name a queue. `mutated`: when they are changed on their way in. `without`: the label of
+those that something makes that waits itself. */}}
 {{- define "gantree.jobKinds" -}}
 - {plural: jobs, group: batch, version: v1, mutated: [CREATE]}
 - {plural: jobsets, group: jobset.x-k8s.io, version: v1alpha2, mutated: [CREATE]}
-- {plural: pods, group: "", version: v1, mutated: [CREATE]}
+- {plural: pods, group: "", version: v1, mutated: [CREATE], without: batch.kubernetes.io/job-name}
 - {plural: deployments, group: apps, version: v1, mutated: [CREATE, UPDATE]}
-- {plural: replicasets, group: apps, version: v1, mutated: [CREATE, UPDATE]}
+- {plural: replicasets, group: apps, version: v1, mutated: [CREATE, UPDATE], without: pod-template-hash}
 - {plural: statefulsets, group: apps, version: v1, mutated: [CREATE, UPDATE]}
 - {plural: leaderworkersets, group: leaderworkerset.x-k8s.io, version: v1, mutated: [CREATE, UPDATE]}
 {{- end -}}
@@ -61,6 +62,9 @@ rules:
 objectSelector:
   matchExpressions:
     - {key: kueue.x-k8s.io/queue-name, operator: Exists}
+    {{- with $kind.without }}
+    - {key: {{ . }}, operator: DoesNotExist}
+    {{- end }}
 namespaceSelector:
   matchExpressions:
     - {key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system, {{ $root.Release.Namespace }}]}

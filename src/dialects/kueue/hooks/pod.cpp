@@ -104,7 +104,8 @@ void join_group(json::Patch& patch, const NamedObject& pod, std::string_view par
 std::optional<std::string> wrong_group(const Object& pod) {
   const std::string_view group = label_of(pod, kPodGroup);
   const std::string_view total = annotation_of(pod, kPodGroupTotal);
-  if (group.empty() != total.empty()) {
+  // The group of a pod that a serving workload makes may be named only when the pod is created.
+  if (group.empty() != total.empty() && annotation_of(pod, kSuspendingParent).empty()) {
     return fmt::format("{} needs {} beside it", group.empty() ? kPodGroupTotal : kPodGroup,
                        group.empty() ? kPodGroup : kPodGroupTotal);
   }
