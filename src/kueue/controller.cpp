@@ -90,6 +90,7 @@ Step Controller::step(Time now) {
   };
   take_due(later_, dirty_);
   take_due(later_jobs_, dirty_jobs_);
+  dirty_.insert(held_.begin(), held_.end());
   if (std::exchange(setup_changed_, false)) {
     read_setup(step);
   }
@@ -126,7 +127,10 @@ void Controller::stop_leading() {
       entry.assumed.reset();
       unbooked_.insert(key);
     }
+    entry.blockers.clear();
+    entry.evicting.reset();
   }
+  held_.clear();
 }
 
 void Controller::read_setup(Step& step) {

@@ -65,10 +65,20 @@ struct StartedPod {
   bool asked = false;               // a write of ours to it is under way, or done and not seen
 };
 
+// Why a Workload has to give back what it was given.
+struct Removal {
+  std::string_view reason;  // of the condition Evicted
+  std::string message;
+  std::string_view preempted;  // reason of the condition Preempted; "" where nobody takes its place
+};
+
 struct Entry {
   WorkloadObject object;
   std::optional<Submission> submission = {};                 // nothing where it is to be made anew
   std::optional<Admission> assumed = {};                     // decided and not seen yet
+  bool sent = false;                                         // what is assumed was written
+  std::set<std::string> blockers = {};                       // workloads that have to leave before it is
+  std::optional<Removal> evicting = {};                      // wanted, and not seen yet
   std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
   QuotaDemand used = {};                                     // booked
   std::vector<std::string> placeholders = {};                // booked
@@ -79,6 +89,8 @@ struct Entry {
 
   [[nodiscard]] const std::optional<Admission>& admission() const { return assumed ? assumed : object.admission; }
   [[nodiscard]] bool waits() const;
+  [[nodiscard]] bool leaves() const { return evicting || (object.admission && object.holds(kEvicted)); }
+  [[nodiscard]] std::string key() const { return object.ref.ns + "/" + object.ref.name; }
 };
 
 struct JobEntry {
@@ -149,6 +161,12 @@ class Controller {
   void admit(Time now, Step& step);
   [[nodiscard]] Submission submission_for(Entry& entry);
   void settle(const Decision& decision, Time now, Step& step);
+  void write_admitted(Entry& entry, Time now, Step& step);
+  void preempt(const std::vector<std::string>& crowded_out, Time now, Step& step);
+  void preempt_for(Entry& entry, Time now, Step& step);
+  [[nodiscard]] std::optional<RunningGang> running_gang(const Entry& entry);
+  void hold(Entry& entry, Time now, Step& step);
+  void evict(Entry& entry, Removal removal, Time now, Step& step);
   [[nodiscard]] Admission admission_of(const Entry& entry, const Decision& decision);
   void assume(Entry& entry, const Decision& decision);
 
@@ -184,6 +202,7 @@ class Controller {
   std::set<std::string> waiting_changed_;                  // workloads that came to wait, or wait for something else
   std::set<std::string> dirty_jobs_;
   std::set<std::string> unbooked_;               // workloads whose bookings are out of date
+  std::set<std::string> held_;                   // workloads whose place others have still to leave
   std::multimap<Time, std::string> later_;       // workloads to look at again
   std::multimap<Time, std::string> later_jobs_;  // the same
   std::map<std::uint64_t, OpenOrder> open_;

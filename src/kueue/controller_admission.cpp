@@ -63,7 +63,6 @@ Submission Controller::submission_for(Entry& entry) {
   if (!entry.submission) {
     Unresolved unresolved;
     entry.submission = submission_of(entry.object.request, setup_, *intake_, unresolved);
-    entry.submission->may_evict = false;
     // On a live cluster a queue that is not there yet may come.
     if (entry.object.request.queue_name && queue_of(entry.object.request, setup_) == nullptr) {
       entry.submission->alternatives.clear();
@@ -87,6 +86,7 @@ void Controller::admit(Time now, Step& step) {
   for (auto& [key, entry] : entries_) {
     if (entry.waits() && !entry.guard.in_flight()) {
       submissions.push_back(submission_for(entry));
+      submissions.back().may_evict = false;
     }
   }
   if (submissions.empty()) {
@@ -94,9 +94,16 @@ void Controller::admit(Time now, Step& step) {
   }
   step.figures.decided = true;
   const Plan plan = run_cycle(cluster_, quota_, std::move(submissions));
+  std::vector<std::string> crowded_out;
   for (const Decision& decision : plan.decisions) {
     settle(decision, now, step);
+    const bool room = decision.reason == Reason::kTopologyBusy || decision.reason == Reason::kQuotaExceeded ||
+                      decision.reason == Reason::kSearchLimit;
+    if (decision.state == GangState::kWaiting && room) {
+      crowded_out.push_back(decision.key.ns + "/" + decision.key.name);
+    }
   }
+  preempt(crowded_out, now, step);
 }
 
 void Controller::settle(const Decision& decision, Time now, Step& step) {
@@ -115,6 +122,10 @@ void Controller::settle(const Decision& decision, Time now, Step& step) {
   for (const PodSetDecision& set : decision.pod_sets) {
     step.figures.pods_placed += set.count;
   }
+  write_admitted(entry, now, step);
+}
+
+void Controller::write_admitted(Entry& entry, Time now, Step& step) {
   const std::string where = fmt::format("Quota reserved in ClusterQueue {}", entry.assumed->cluster_queue);
   std::vector<Wanted> wanted = {
       {.type = kQuotaReserved, .holds = true, .reason = "QuotaReserved", .message = where},
@@ -124,6 +135,7 @@ void Controller::settle(const Decision& decision, Time now, Step& step) {
       wanted.push_back({.type = past, .holds = false, .reason = "QuotaReserved", .message = where});
     }
   }
+  entry.sent = true;
   write_status(entry, wanted, write_admission(*entry.assumed), now, step, Urgency::kBinding);
   const std::string note = fmt::format("Admitted by ClusterQueue {}", entry.assumed->cluster_queue);
   notify(step, {.about = entry.object.ref, .warning = false, .reason = "Admitted", .action = "Admit", .note = note},
@@ -168,6 +180,8 @@ Admission Controller::admission_of(const Entry& entry, const Decision& decision)
 // The cycle has booked quota and hosts: from now on they are the Workload's.
 void Controller::assume(Entry& entry, const Decision& decision) {
   entry.assumed = admission_of(entry, decision);
+  entry.sent = false;
+  entry.blockers.clear();
   entry.hosts.clear();
   const std::string owner = decision.key.ns + "/" + decision.key.name;
   entry.used = quota_of(*entry.assumed);

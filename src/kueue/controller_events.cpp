@@ -75,9 +75,11 @@ Result<> Controller::workload_changed(const LiveObject& object) {
     const bool returned = entry.admission() && !read->admission;
     const bool another = entry.object.ref.uid != read->ref.uid;
     // Our own write named the version it was for. Whatever came since without an admission came in its place.
-    if (read->admission || another ||
-        (entry.assumed && !entry.guard.in_flight() && read->resource_version != entry.guard.version())) {
+    const bool overtaken = entry.sent && !entry.guard.in_flight() && read->resource_version != entry.guard.version();
+    if (read->admission || another || overtaken || !read->active || read->deleting) {
       entry.assumed.reset();
+      entry.blockers.clear();
+      held_.erase(key);
     }
     room_changed_ = room_changed_ || ended || returned || another;
     entry.object = std::move(*read);
@@ -217,6 +219,7 @@ void Controller::removed(std::string_view kind, std::string_view ns, std::string
   if (kind == "Workload") {
     if (const auto it = entries_.find(key); it != entries_.end()) {
       unbook(it->second);
+      held_.erase(key);
       workloads_by_owner_.erase(it->second.object.owner_uid);
       if (const auto job = jobs_by_uid_.find(it->second.object.owner_uid); job != jobs_by_uid_.end()) {
         dirty_jobs_.insert(job->second);

@@ -47,7 +47,7 @@ void Controller::write_status(Entry& entry, const std::vector<Wanted>& wanted, s
   }
   json::Out status = json::Out::object();
   status.add("conditions", write_conditions(conditions ? *conditions : entry.object.conditions));
-  const bool given = admission && entry.assumed;
+  const bool given = admission && entry.assumed && entry.sent;
   if (admission) {
     status.add("admission", std::move(*admission));
   }
@@ -93,8 +93,9 @@ void Controller::reconcile(const std::string& key, Time now, Step& step) {
     return;
   }
   if (entry.assumed) {
-    // Its write failed, or its answer was lost: the same once more, for the same version of the object.
-    write_status(entry, {}, write_admission(*entry.assumed), now, step, Urgency::kBinding);
+    // Others have still to leave; or its write failed, or its answer was lost: the same once more, for the same
+    // version of the object.
+    hold(entry, now, step);
     return;
   }
   if (entry.object.admission) {
@@ -106,14 +107,22 @@ void Controller::reconcile(const std::string& key, Time now, Step& step) {
 
 // A Workload that has been admitted.
 void Controller::look_after(Entry& entry, const JobEntry* job, Time now, Step& step) {
-  if (!entry.object.holds(kEvicted) && !entry.object.active) {
-    write_status(entry,
-                 {{.type = kEvicted, .holds = true, .reason = "Deactivated", .message = "The workload is deactivated"}},
-                 std::nullopt, now, step);
+  if (entry.object.holds(kEvicted)) {
+    entry.evicting.reset();
+    release(entry, job, now, step);
     return;
   }
-  if (entry.object.holds(kEvicted)) {
-    release(entry, job, now, step);
+  if (!entry.object.active && !entry.evicting) {
+    entry.evicting = Removal{.reason = "Deactivated", .message = "The workload is deactivated", .preempted = {}};
+  }
+  if (entry.evicting) {
+    std::vector<Wanted> wanted = {
+        {.type = kEvicted, .holds = true, .reason = entry.evicting->reason, .message = entry.evicting->message}};
+    if (!entry.evicting->preempted.empty()) {
+      wanted.push_back(
+          {.type = kPreempted, .holds = true, .reason = entry.evicting->preempted, .message = entry.evicting->message});
+    }
+    write_status(entry, wanted, std::nullopt, now, step, Urgency::kBinding);
     return;
   }
   if (job == nullptr) {

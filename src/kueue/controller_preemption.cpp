@@ -1,0 +1,171 @@
+// Who has to go for whom.
+//
+// Victims are whole Workloads, chosen for the domain that is to be cleared. The one they go for is given its place at
+// once, so that nobody else gets it, and admitted when the last of them has left.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/timestamp.h"
+#include "cycle/cycle.h"
+#include "dialects/kueue/submit.h"
+#include "kueue/controller.h"
+#include "live/notices.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+// So many are tried in one step: the search for victims is dear.
+constexpr int kMostTried = 16;
+
+std::string_view preempted_reason(EvictionReason reason) {
+  return reason == EvictionReason::kReclaimed ? "InCohortReclamation" : "InClusterQueue";
+}
+
+}  // namespace
+
+std::optional<RunningGang> Controller::running_gang(const Entry& entry) {
+  const auto queue = setup_.cluster_queues.find(entry.object.admission ? entry.object.admission->cluster_queue : "");
+  if (queue == setup_.cluster_queues.end() || entry.leaves() || entry.object.holds(kFinished)) {
+    return std::nullopt;
+  }
+  const JobRequest& request = entry.object.request;
+  RunningGang gang;
+  gang.key = request.key;
+  gang.dialect = "kueue";
+  gang.priority = request.priority.value_or(0);
+  gang.created_seconds = request.created_seconds;
+  if (const Condition* reserved = entry.object.condition(kQuotaReserved)) {
+    gang.started_seconds = parse_time(reserved->since).value_or(0);
+  }
+  gang.queue = queue->second.id;
+  gang.used = entry.used;
+  const auto pods = pods_of_.find(entry.key());
+  for (const SetAssignment& set : entry.object.admission->sets) {
+    const auto wanted = std::find_if(request.pod_sets.begin(), request.pod_sets.end(),
+                                     [&](const PodSetRequest& one) { return one.name == set.name; });
+    if (wanted == request.pod_sets.end()) {
+      continue;
+    }
+    std::map<std::string, int> counts;
+    for (const HostCount& host : hosts_of(entry, set)) {
+      counts[host.node] += host.count;
+    }
+    for (const std::string& key : pods == pods_of_.end() || set.topology ? std::set<std::string>() : pods->second) {
+      const StartedPod& pod = pods_.at(key);
+      if (pod.set == set.name && !pod.node.empty() && !pod.ended) {
+        ++counts[pod.node];
+      }
+    }
+    for (const auto& [node, count] : counts) {
+      if (const auto id = cluster_.inventory().find(node)) {
+        gang.holdings.push_back({.node = *id, .requests = wanted->shape.requests, .count = count});
+      }
+    }
+  }
+  return gang;
+}
+
+void Controller::preempt(const std::vector<std::string>& crowded_out, Time now, Step& step) {
+  std::vector<Entry*> asking;
+  for (const std::string& key : crowded_out) {
+    Entry& entry = entries_.at(key);
+    const LocalQueue* queue = queue_of(entry.object.request, setup_);
+    if (queue == nullptr || queue->cluster_queue == nullptr || !entry.submission->may_evict) {
+      continue;
+    }
+    const QueueRules& rules = queue->cluster_queue->policy.rules;
+    if (rules.within != WithinRule::kNever || rules.reclaim != ReclaimRule::kNever || rules.evicts_to_borrow) {
+      asking.push_back(&entry);
+    }
+  }
+  if (asking.empty()) {
+    return;
+  }
+  // What is leaving already may be enough.
+  for (const auto& [key, entry] : entries_) {
+    const auto waits_for_it = [&](const std::string& held) { return entries_.at(held).blockers.contains(key); };
+    if (entry.leaves() && std::none_of(held_.begin(), held_.end(), waits_for_it)) {
+      return;
+    }
+  }
+  for (const auto& [key, entry] : entries_) {
+    if (auto gang = running_gang(entry)) {
+      cluster_.add_running(std::move(*gang));
+    }
+  }
+  for (int i = 0; i < kMostTried && static_cast<std::size_t>(i) < asking.size(); ++i) {
+    preempt_for(*asking[static_cast<std::size_t>(i)], now, step);
+  }
+  cluster_.forget_running();
+}
+
+void Controller::preempt_for(Entry& entry, Time now, Step& step) {
+  std::map<GangKey, RunningGang> before;
+  for (const RunningGang& gang : cluster_.running()) {
+    before.emplace(gang.key, gang);
+  }
+  const Plan plan = run_cycle(cluster_, quota_, {*entry.submission});
+  const Decision& decision = plan.decisions.front();
+  // Victims hold what they have until they are gone.
+  for (const Eviction& eviction : plan.evictions) {
+    const RunningGang& victim = before.at(eviction.key);
+    cluster_.engine().restore(victim);
+    quota_.take(victim.used);
+  }
+  if (decision.state != GangState::kPlaced) {
+    entry.verdict =
+        Verdict{.state = decision.state, .reason = decision.reason, .message = without_places(decision.message)};
+    return;
+  }
+  assume(entry, decision);
+  std::string who;
+  for (const Eviction& eviction : plan.evictions) {
+    Entry& victim = entries_.at(eviction.key.ns + "/" + eviction.key.name);
+    entry.blockers.insert(victim.key());
+    who += fmt::format("{}{}", who.empty() ? "" : ", ", victim.key());
+    evict(victim,
+          {.reason = "Preempted",
+           .message = fmt::format("Preempted for workload {} (UID: {}): {}", entry.key(), entry.object.ref.uid,
+                                  eviction.message),
+           .preempted = preempted_reason(eviction.reason)},
+          now, step);
+  }
+  entry.verdict =
+      Verdict{.state = GangState::kWaiting,
+              .reason = Reason::kPreempting,
+              .message = fmt::format("{} {} to make room", who, plan.evictions.size() == 1 ? "has" : "have")};
+  held_.insert(entry.key());
+  dirty_.insert(entry.key());
+}
+
+void Controller::hold(Entry& entry, Time now, Step& step) {
+  std::erase_if(entry.blockers, [&](const std::string& key) {
+    const auto victim = entries_.find(key);
+    return victim == entries_.end() || !victim->second.admission() || victim->second.object.holds(kFinished);
+  });
+  if (entry.blockers.empty()) {
+    held_.erase(entry.key());
+    entry.verdict.reset();
+    write_admitted(entry, now, step);
+    return;
+  }
+  tell_waiting(entry, now, step);
+}
+
+void Controller::evict(Entry& entry, Removal removal, Time now, Step& step) {
+  if (entry.leaves()) {
+    return;
+  }
+  ++step.figures.gangs_evicted;
+  step.news.push_back(fmt::format("evicting workload \"{}\": {}", entry.key(), removal.message));
+  const std::string reason = fmt::format("EvictedDueTo{}", removal.reason);
+  notify(step,
+         {.about = entry.object.ref, .warning = true, .reason = reason, .action = "Evict", .note = removal.message},
+         now);
+  entry.evicting = std::move(removal);
+  dirty_.insert(entry.key());
+}
+
+}  // namespace gantree::kueue
