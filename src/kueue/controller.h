@@ -40,8 +40,18 @@ struct Notice;
 
 namespace gantree::kueue {
 
+// What happens to jobs whose pods do not all become ready.
+struct ReadyRules {
+  std::chrono::milliseconds timeout{0};       // after admission; 0: they are waited for without end
+  std::chrono::milliseconds recovery{0};      // after having been ready; 0: the same
+  int limit = -1;                             // times that a job is queued again; below 0: without end
+  std::chrono::milliseconds backoff{60'000};  // before the first; doubles each time
+  std::chrono::milliseconds longest_backoff{3'600'000};
+};
+
 struct ControllerOptions {
   std::string instance = "gantree";  // who writes events
+  ReadyRules ready = {};
 };
 
 // So many pods on a host, by name.
@@ -65,11 +75,15 @@ struct StartedPod {
   bool asked = false;               // a write of ours to it is under way, or done and not seen
 };
 
+// The reason of the condition Evicted where a job is not queued again.
+inline constexpr std::string_view kGivenUp = "DeactivatedDueToRequeuingLimitExceeded";
+
 // Why a Workload has to give back what it was given.
 struct Removal {
   std::string_view reason;  // of the condition Evicted
   std::string message;
-  std::string_view preempted;  // reason of the condition Preempted; "" where nobody takes its place
+  std::string_view preempted = {};      // reason of the condition Preempted; "" where nobody takes its place
+  std::optional<Time> requeue_at = {};  // not to be queued again before, since it did not start in time
 };
 
 struct Entry {
@@ -175,8 +189,13 @@ class Controller {
   void reject(Entry& entry, Time now, Step& step);
   void look_after(Entry& entry, const JobEntry* job, Time now, Step& step);
   void release(Entry& entry, const JobEntry* job, Time now, Step& step);
-  void write_status(Entry& entry, const std::vector<Wanted>& wanted, std::optional<json::Out> admission, Time now,
-                    Step& step, Urgency urgency = Urgency::kStatus);
+  void write_eviction(Entry& entry, Time now, Step& step);
+  void watch_readiness(Entry& entry, const JobEntry& job, Time now, Step& step);
+  void give_up_waiting(Entry& entry, bool recovering, Time now, Step& step);
+  void deactivate(Entry& entry, Step& step);
+  // `fields` of the status beside the conditions. Does nothing where all is so already.
+  void write_status(Entry& entry, const std::vector<Wanted>& wanted, json::Out::Object fields, Time now, Step& step,
+                    Urgency urgency = Urgency::kStatus);
 
   void ungate(const std::string& key, Entry& entry, Step& step);
   void ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& pods, Step& step);

@@ -84,6 +84,10 @@ void Controller::admit(Time now, Step& step) {
   waiting_changed_.clear();
   std::vector<Submission> submissions;
   for (auto& [key, entry] : entries_) {
+    if (entry.object.requeue_at && *entry.object.requeue_at > now) {
+      later_.emplace(*entry.object.requeue_at, key);
+      continue;
+    }
     if (entry.waits() && !entry.guard.in_flight()) {
       submissions.push_back(submission_for(entry));
       submissions.back().may_evict = false;
@@ -136,7 +140,9 @@ void Controller::write_admitted(Entry& entry, Time now, Step& step) {
     }
   }
   entry.sent = true;
-  write_status(entry, wanted, write_admission(*entry.assumed), now, step, Urgency::kBinding);
+  json::Out::Object fields;
+  fields.emplace_back("admission", write_admission(*entry.assumed));
+  write_status(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
   const std::string note = fmt::format("Admitted by ClusterQueue {}", entry.assumed->cluster_queue);
   notify(step, {.about = entry.object.ref, .warning = false, .reason = "Admitted", .action = "Admit", .note = note},
          now);

@@ -39,28 +39,26 @@ std::string_view pending_reason(Reason reason) {
 
 }  // namespace
 
-void Controller::write_status(Entry& entry, const std::vector<Wanted>& wanted, std::optional<json::Out> admission,
-                              Time now, Step& step, Urgency urgency) {
+void Controller::write_status(Entry& entry, const std::vector<Wanted>& wanted, json::Out::Object fields, Time now,
+                              Step& step, Urgency urgency) {
   auto conditions = with_conditions(entry.object.conditions, wanted, now);
-  if (!conditions && !admission) {
+  if (!conditions && fields.empty()) {
     return;
   }
   json::Out status = json::Out::object();
   status.add("conditions", write_conditions(conditions ? *conditions : entry.object.conditions));
-  const bool given = admission && entry.assumed && entry.sent;
-  if (admission) {
-    status.add("admission", std::move(*admission));
+  const bool given = entry.assumed && entry.sent;
+  for (auto& [name, value] : fields) {
+    status.add(name, std::move(value));
   }
+  json::Out metadata = json::Out::object();
+  metadata.add("uid", entry.object.ref.uid).add("resourceVersion", entry.object.resource_version);
   json::Out body = json::Out::object();
-  body.add(
-      "metadata",
-      std::move(
-          json::Out::object().add("uid", entry.object.ref.uid).add("resourceVersion", entry.object.resource_version)));
-  body.add("status", std::move(status));
+  body.add("metadata", std::move(metadata)).add("status", std::move(status));
   const std::uint64_t id =
       order(step, urgency,
             {.verb = WriteVerb::kPatchStatus, .object = entry.object.ref, .node = {}, .body = body.to_json(false)},
-            {.workload = entry.object.ref.ns + "/" + entry.object.ref.name, .job = {}, .pod = {}, .admission = given});
+            {.workload = entry.key(), .job = {}, .pod = {}, .admission = given});
   entry.guard.sent(id, entry.object.resource_version);
 }
 
@@ -89,7 +87,7 @@ void Controller::reconcile(const std::string& key, Time now, Step& step) {
                    .holds = true,
                    .reason = end.success ? "Succeeded" : "Failed",
                    .message = end.message.empty() ? std::string("The job is over") : end.message}},
-                 std::nullopt, now, step);
+                 {}, now, step);
     return;
   }
   if (entry.assumed) {
@@ -109,33 +107,39 @@ void Controller::reconcile(const std::string& key, Time now, Step& step) {
 void Controller::look_after(Entry& entry, const JobEntry* job, Time now, Step& step) {
   if (entry.object.holds(kEvicted)) {
     entry.evicting.reset();
+    if (entry.object.active && entry.object.condition(kEvicted)->reason == kGivenUp) {
+      deactivate(entry, step);
+      return;
+    }
     release(entry, job, now, step);
     return;
   }
   if (!entry.object.active && !entry.evicting) {
-    entry.evicting = Removal{.reason = "Deactivated", .message = "The workload is deactivated", .preempted = {}};
+    entry.evicting = Removal{.reason = "Deactivated", .message = "The workload is deactivated"};
   }
   if (entry.evicting) {
-    std::vector<Wanted> wanted = {
-        {.type = kEvicted, .holds = true, .reason = entry.evicting->reason, .message = entry.evicting->message}};
-    if (!entry.evicting->preempted.empty()) {
-      wanted.push_back(
-          {.type = kPreempted, .holds = true, .reason = entry.evicting->preempted, .message = entry.evicting->message});
-    }
-    write_status(entry, wanted, std::nullopt, now, step, Urgency::kBinding);
+    write_eviction(entry, now, step);
     return;
   }
-  if (job == nullptr) {
-    return;
+  if (job != nullptr) {
+    watch_readiness(entry, *job, now, step);
   }
-  const bool ready = !job->progress.suspended && job->progress.ready >= job->progress.expected;
-  write_status(
-      entry,
-      {{.type = kPodsReady,
-        .holds = ready,
-        .reason = ready ? "Started" : "WaitForStart",
-        .message = ready ? "All pods are ready or have succeeded" : "Not all pods are ready or have succeeded"}},
-      std::nullopt, now, step);
+}
+
+void Controller::write_eviction(Entry& entry, Time now, Step& step) {
+  const Removal& removal = *entry.evicting;
+  std::vector<Wanted> wanted = {
+      {.type = kEvicted, .holds = true, .reason = removal.reason, .message = removal.message}};
+  if (!removal.preempted.empty()) {
+    wanted.push_back({.type = kPreempted, .holds = true, .reason = removal.preempted, .message = removal.message});
+  }
+  json::Out::Object fields;
+  if (removal.requeue_at) {
+    json::Out requeue = json::Out::object();
+    requeue.add("count", entry.object.requeues + 1).add("requeueAt", rfc3339(*removal.requeue_at));
+    fields.emplace_back("requeueState", std::move(requeue));
+  }
+  write_status(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
 }
 
 // What it was given comes back once nothing of it runs any more.
@@ -149,12 +153,14 @@ void Controller::release(Entry& entry, const JobEntry* job, Time now, Step& step
   const Condition* evicted = entry.object.condition(kEvicted);
   const std::string why = evicted == nullptr ? std::string() : evicted->message;
   const bool again = entry.object.active;
+  json::Out::Object fields;
+  fields.emplace_back("admission", json::Out());
   write_status(entry,
                {{.type = kQuotaReserved, .holds = false, .reason = "Pending", .message = why},
                 {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = why},
                 {.type = kPodsReady, .holds = false, .reason = "WaitForStart", .message = "The job is stopped"},
                 {.type = kRequeued, .holds = again, .reason = again ? "Requeued" : "Deactivated", .message = why}},
-               json::Out(), now, step, Urgency::kBinding);
+               std::move(fields), now, step, Urgency::kBinding);
 }
 
 void Controller::tell_waiting(Entry& entry, Time now, Step& step) {
@@ -180,7 +186,7 @@ void Controller::tell_waiting(Entry& entry, Time now, Step& step) {
       entry,
       {{.type = kQuotaReserved, .holds = false, .reason = pending_reason(verdict.reason), .message = message},
        {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = "The workload has no reservation"}},
-      std::nullopt, now, step);
+      {}, now, step);
   if (!same_reason) {
     notify(step, {.about = entry.object.ref, .warning = true, .reason = "Pending", .action = "Admit", .note = message},
            now);
@@ -195,19 +201,23 @@ void Controller::reject(Entry& entry, Time now, Step& step) {
     write_status(entry,
                  {{.type = kQuotaReserved, .holds = false, .reason = "Inadmissible", .message = message},
                   {.type = kEvicted, .holds = true, .reason = "Deactivated", .message = message}},
-                 std::nullopt, now, step);
+                 {}, now, step);
     notify(step,
            {.about = entry.object.ref, .warning = true, .reason = "Inadmissible", .action = "Admit", .note = message},
            now);
     return;
   }
+  deactivate(entry, step);
+}
+
+void Controller::deactivate(Entry& entry, Step& step) {
   json::Out body = json::Out::object();
   body.add("metadata", std::move(json::Out::object().add("uid", entry.object.ref.uid)));
   body.add("spec", std::move(json::Out::object().add("active", false)));
   const std::uint64_t id =
       order(step, Urgency::kStatus,
             {.verb = WriteVerb::kPatch, .object = entry.object.ref, .node = {}, .body = body.to_json(false)},
-            {.workload = entry.object.ref.ns + "/" + entry.object.ref.name, .job = {}, .pod = {}});
+            {.workload = entry.key(), .job = {}, .pod = {}});
   entry.guard.sent(id, entry.object.resource_version);
 }
 

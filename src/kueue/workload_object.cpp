@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/timestamp.h"
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
 #include "live/parsed.h"
@@ -118,10 +119,25 @@ Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& invent
                           .deleting = read.text(metadata, "deletionTimestamp").has_value(),
                           .conditions = read_conditions(read, status),
                           .admission = std::nullopt,
+                          .requeues = 0,
+                          .requeue_at = {},
+                          .reclaimable = {},
                           .document = std::move(parsed->document),
                           .request = std::move(*request)};
   if (const json::Value admission = read.object(status, "admission")) {
     workload.admission = read_admission(read, admission);
+  }
+  if (const json::Value requeue = read.object(status, "requeueState")) {
+    workload.requeues =
+        static_cast<int>(read.integer(requeue, "count", 0, std::numeric_limits<int>::max()).value_or(0));
+    if (const auto at = parse_time(read.text(requeue, "requeueAt").value_or(""))) {
+      workload.requeue_at = Time(std::chrono::seconds(*at));
+    }
+  }
+  for (const json::NodeData& item : items_of(read.array(status, "reclaimablePods"))) {
+    const json::Value one = read.as_object(json::Value(&item), "reclaimablePod");
+    workload.reclaimable[std::string(read.text(one, "name").value_or("main"))] =
+        static_cast<int>(read.integer(one, "count", 0, std::numeric_limits<int>::max()).value_or(0));
   }
   if (!read.ok()) {
     return read.error();

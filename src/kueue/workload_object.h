@@ -66,7 +66,10 @@ struct WorkloadObject {
   bool deleting = false;
   std::vector<Condition> conditions;
   std::optional<Admission> admission;
-  json::Document document;  // what the request points into
+  int requeues = 0;                             // times it was queued again because it did not become ready
+  std::optional<Time> requeue_at = {};          // not before
+  std::map<std::string, int> reclaimable = {};  // pods by pod set that are over
+  json::Document document;                      // what the request points into
   JobRequest request;
 
   [[nodiscard]] const Condition* condition(std::string_view type) const;

@@ -1,0 +1,85 @@
+// Whether the pods of a started job become ready, and what happens to it where they do not.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/timestamp.h"
+#include "kueue/controller.h"
+#include "live/notices.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+Time since_of(const Condition* condition) {
+  const auto seconds = condition == nullptr ? std::nullopt : parse_time(condition->since);
+  return seconds ? Time(std::chrono::seconds(*seconds)) : Time();
+}
+
+// What a job has given back, as the status says it.
+json::Out reclaimable_body(const std::map<std::string, int>& pods) {
+  json::Out out = json::Out::array();
+  for (const auto& [name, count] : pods) {
+    out.push(std::move(json::Out::object().add("name", name).add("count", count)));
+  }
+  return out;
+}
+
+}  // namespace
+
+void Controller::watch_readiness(Entry& entry, const JobEntry& job, Time now, Step& step) {
+  const bool ready = !job.progress.suspended && job.progress.ready >= job.progress.expected;
+  const Condition* before = entry.object.condition(kPodsReady);
+  const bool was_ready = before != nullptr && (before->holds || before->reason == "WaitForRecovery");
+  const bool recovering = was_ready && since_of(entry.object.condition(kAdmitted)) <= since_of(before);
+  json::Out::Object fields;
+  std::map<std::string, int> reclaimable(job.progress.reclaimable.begin(), job.progress.reclaimable.end());
+  if (reclaimable != entry.object.reclaimable) {
+    fields.emplace_back("reclaimablePods", reclaimable_body(reclaimable));
+  }
+  std::string_view reason = recovering ? "WaitForRecovery" : "WaitForStart";
+  if (ready) {
+    reason = !recovering ? "Started" : before->holds ? std::string_view(before->reason) : "Recovered";
+  }
+  write_status(
+      entry,
+      {{.type = kPodsReady,
+        .holds = ready,
+        .reason = reason,
+        .message = ready ? "All pods are ready or have succeeded" : "Not all pods are ready or have succeeded"}},
+      std::move(fields), now, step);
+  if (ready || entry.guard.in_flight()) {
+    return;
+  }
+  const milliseconds patience = recovering ? options_.ready.recovery : options_.ready.timeout;
+  const Time since = std::max(since_of(entry.object.condition(kAdmitted)), recovering ? since_of(before) : Time());
+  if (patience.count() == 0) {
+    return;
+  }
+  if (now < since + patience) {
+    later_.emplace(since + patience, entry.key());
+    return;
+  }
+  give_up_waiting(entry, recovering, now, step);
+}
+
+void Controller::give_up_waiting(Entry& entry, bool recovering, Time now, Step& step) {
+  const ReadyRules& rules = options_.ready;
+  const milliseconds patience = recovering ? rules.recovery : rules.timeout;
+  const std::string what = fmt::format("Exceeded the PodsReady timeout {}s", patience.count() / 1000);
+  if (rules.limit >= 0 && entry.object.requeues >= rules.limit) {
+    evict(entry,
+          {.reason = kGivenUp,
+           .message = fmt::format("{}, and was queued again {} times already", what, entry.object.requeues)},
+          now, step);
+  } else {
+    const milliseconds pause =
+        std::min(rules.longest_backoff, rules.backoff * (std::int64_t{1} << std::min(entry.object.requeues, 20)));
+    evict(entry, {.reason = "PodsReadyTimeout", .message = what, .requeue_at = now + pause}, now, step);
+  }
+  write_eviction(entry, now, step);
+}
+
+}  // namespace gantree::kueue
