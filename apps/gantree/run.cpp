@@ -53,6 +53,20 @@ void add_election_options(CLI::App& command, RunOptions& run) {
   add_duration(command, "--lease-duration", run.lease_duration, "How long the lease outlives a leader that is gone");
 }
 
+void add_queue_options(CLI::App& command, kueue::ReadyRules& ready) {
+  add_duration(command, "--pods-ready-timeout", ready.timeout,
+               "Evict a job of a queue whose pods are not all ready so long after admission; 0s: wait without end");
+  add_duration(command, "--pods-recovery-timeout", ready.recovery,
+               "The same for pods that were ready and have to be replaced; 0s: wait without end");
+  command
+      .add_option("--requeue-limit", ready.limit,
+                  "How often such a job is queued again before it is deactivated; below 0: without end")
+      ->type_name("N")
+      ->capture_default_str();
+  add_duration(command, "--requeue-backoff", ready.backoff, "How long it rests before the first time; doubles");
+  add_duration(command, "--requeue-backoff-max", ready.longest_backoff, "How long it rests at most");
+}
+
 void add_webhook_options(CLI::App& command, RunOptions& run) {
   command
       .add_option("--webhook-listen", run.webhook_listen,
@@ -86,6 +100,7 @@ void add_run(CLI::App& app, std::function<int()>& run) {
                    "Evict whole gangs of lower priority where that lets a gang start")
       ->type_name("BOOL")
       ->capture_default_str();
+  add_queue_options(*command, flags->run.ready);
   add_election_options(*command, flags->run);
   add_webhook_options(*command, flags->run);
   command

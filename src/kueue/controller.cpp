@@ -94,6 +94,7 @@ Step Controller::step(Time now) {
   if (std::exchange(setup_changed_, false)) {
     read_setup(step);
   }
+  touch_users_of_changed_nodes();
   stand_by();
   // Jobs come first: one that ended, or that is new, changes what is to be decided.
   for (const std::string& key : std::exchange(dirty_jobs_, {})) {

@@ -116,6 +116,9 @@ struct JobEntry {
   Guard guard;
 };
 
+// The node that carries a hostname; its own name in nearly all clusters, and where there is none.
+[[nodiscard]] std::string node_named(const Inventory& inventory, const std::string& hostname);
+
 class Controller {
  public:
   // The cluster must outlive it.
@@ -130,8 +133,11 @@ class Controller {
   // An object as it is now: of kinds(), or a pod. Fails where it is malformed; then what was known of it stays.
   [[nodiscard]] Result<> changed(const LiveObject& object, Time now);
   void removed(std::string_view kind, std::string_view ns, std::string_view name, Time now);
-  // A node came, went or changed, or somebody's pod went.
-  void room_changed() { room_changed_ = true; }
+  // A node came, went or changed.
+  void node_changed(std::string_view name) {
+    room_changed_ = true;
+    changed_nodes_.emplace(name);
+  }
 
   // Decides what can be decided now. By the leader alone.
   [[nodiscard]] Step step(Time now);
@@ -154,6 +160,7 @@ class Controller {
   [[nodiscard]] Result<> workload_changed(const LiveObject& object);
   [[nodiscard]] Result<> job_changed(const LiveObject& object);
   [[nodiscard]] Result<> pod_changed(const LiveObject& object);
+  void forget_slots(const std::string& workload);
   void pod_removed(const std::string& key);
   void touch(const std::string& workload);
 
@@ -162,7 +169,8 @@ class Controller {
   void book(Entry& entry);
   void unbook(Entry& entry);
   void book_all();
-  [[nodiscard]] QuotaDemand quota_of(const Admission& admission) const;
+  // `given_back`: pods by pod set that are over.
+  [[nodiscard]] QuotaDemand quota_of(const Admission& admission, const std::map<std::string, int>& given_back) const;
   [[nodiscard]] std::vector<HostCount> hosts_of(const Entry& entry, const SetAssignment& set);
 
   void reconcile_job(const std::string& key, Time now, Step& step);
@@ -197,6 +205,17 @@ class Controller {
   void write_status(Entry& entry, const std::vector<Wanted>& wanted, json::Out::Object fields, Time now, Step& step,
                     Urgency urgency = Urgency::kStatus);
 
+  // Puts the pods of hosts that are of no use any more elsewhere. Returns whether there was something to do.
+  bool mend(Entry& entry, Time now, Step& step);
+  [[nodiscard]] bool is_lost(const Entry& entry, const SetAssignment& set, const std::string& node);
+  void touch_users_of_changed_nodes();
+  [[nodiscard]] bool place_again(const Alternative& alternative,
+                                 const std::map<std::size_t, std::set<std::size_t>>& lost, Admission& admission,
+                                 Entry& entry);
+  void book_kept(Entry& entry, const std::map<std::size_t, std::set<std::size_t>>& lost);
+  [[nodiscard]] std::string hostname_of(NodeId node) const;
+  void remove_stranded_pods(const Entry& entry, Step& step);
+
   void ungate(const std::string& key, Entry& entry, Step& step);
   void ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& pods, Step& step);
   void report_queues(Time now, Step& step);
@@ -220,7 +239,8 @@ class Controller {
   std::set<std::string> dirty_;                            // workloads to look at
   std::set<std::string> waiting_changed_;                  // workloads that came to wait, or wait for something else
   std::set<std::string> dirty_jobs_;
-  std::set<std::string> unbooked_;               // workloads whose bookings are out of date
+  std::set<std::string> unbooked_;  // workloads whose bookings are out of date
+  std::set<std::string> changed_nodes_;
   std::set<std::string> held_;                   // workloads whose place others have still to leave
   std::multimap<Time, std::string> later_;       // workloads to look at again
   std::multimap<Time, std::string> later_jobs_;  // the same

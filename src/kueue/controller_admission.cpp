@@ -190,7 +190,7 @@ void Controller::assume(Entry& entry, const Decision& decision) {
   entry.blockers.clear();
   entry.hosts.clear();
   const std::string owner = decision.key.ns + "/" + decision.key.name;
-  entry.used = quota_of(*entry.assumed);
+  entry.used = quota_of(*entry.assumed, {});
   for (const PodSetDecision& set : decision.pod_sets) {
     for (const HostShare& share : set.hosts) {
       const std::string& node = cluster_.inventory().node(share.node).name;

@@ -9,9 +9,6 @@
 
 namespace gantree::kueue {
 
-namespace {
-
-// The node that carries a hostname; its own name in nearly all clusters.
 std::string node_named(const Inventory& inventory, const std::string& hostname) {
   const auto key = inventory.strings().find(kHostnameLabel);
   const auto carries = [&](NodeId id) {
@@ -29,9 +26,7 @@ std::string node_named(const Inventory& inventory, const std::string& hostname) 
   return hostname;  // it is gone: its pods hold nothing
 }
 
-}  // namespace
-
-QuotaDemand Controller::quota_of(const Admission& admission) const {
+QuotaDemand Controller::quota_of(const Admission& admission, const std::map<std::string, int>& given_back) const {
   QuotaDemand used;
   const auto queue = setup_.cluster_queues.find(admission.cluster_queue);
   if (queue == setup_.cluster_queues.end()) {
@@ -45,7 +40,11 @@ QuotaDemand Controller::quota_of(const Admission& admission) const {
       if (usage == set.usage.end() || !id) {
         continue;
       }
-      const auto amount = parse_quantity(usage->second, ResourceNames::unit(*id), Round::kUp);
+      auto amount = parse_quantity(usage->second, ResourceNames::unit(*id), Round::kUp);
+      const auto back = given_back.find(set.name);
+      if (amount && back != given_back.end() && set.count > 0) {
+        *amount = *amount / set.count * std::max(0, set.count - back->second);
+      }
       for (const ResourceGroup& group : queue->second.groups) {
         const auto covered = std::find(group.covered.begin(), group.covered.end(), *id);
         for (const FlavorQuota& entry : group.flavors) {
@@ -94,7 +93,7 @@ void Controller::book(Entry& entry) {
     entry.hosts.clear();
     return;
   }
-  entry.used = quota_of(*admission);
+  entry.used = quota_of(*admission, entry.object.reclaimable);
   quota_.take(entry.used);
   const std::string owner = entry.object.ref.ns + "/" + entry.object.ref.name;
   const auto pods = pods_of_.find(owner);
@@ -105,15 +104,21 @@ void Controller::book(Entry& entry) {
       continue;
     }
     std::map<std::string_view, int> bound;
+    std::map<std::string_view, int> over;
     for (const std::string& key : pods == pods_of_.end() ? std::set<std::string>() : pods->second) {
       const StartedPod& pod = pods_.at(key);
-      if (pod.set == set.name && !pod.node.empty() && !pod.ended) {
-        ++bound[pod.node];
+      if (pod.set == set.name && !pod.node.empty()) {
+        ++(pod.ended ? over : bound)[pod.node];
       }
     }
+    // Pods that are over and will not be replaced need no room any more.
+    const auto given_back = entry.object.reclaimable.find(set.name);
+    int spare = given_back == entry.object.reclaimable.end() ? 0 : given_back->second;
     for (const HostCount& host : hosts_of(entry, set)) {
       int& here = bound[host.node];
-      const int held = std::max(0, host.count - here);
+      const int gone = std::min({spare, over[host.node], std::max(0, host.count - here)});
+      const int held = std::max(0, host.count - here - gone);
+      spare -= gone;
       here = std::max(0, here - host.count);
       for (int i = 0; i < held; ++i) {
         std::string key = fmt::format("{}#{}#{}#{}", owner, set.name, host.node, i);

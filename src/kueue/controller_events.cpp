@@ -72,16 +72,20 @@ Result<> Controller::workload_changed(const LiveObject& object) {
   Entry& entry = it->second;
   if (!fresh) {
     const bool ended = !entry.object.holds(kFinished) && read->holds(kFinished);
-    const bool returned = entry.admission() && !read->admission;
+    const bool returned = (entry.admission() && !read->admission) || entry.object.reclaimable != read->reclaimable;
     const bool another = entry.object.ref.uid != read->ref.uid;
     // Our own write named the version it was for. Whatever came since without an admission came in its place.
     const bool overtaken = entry.sent && !entry.guard.in_flight() && read->resource_version != entry.guard.version();
-    if (read->admission || another || overtaken || !read->active || read->deleting) {
+    const bool seen = entry.assumed && read->admission == entry.assumed;
+    if (seen || another || overtaken || !read->active || read->deleting) {
       entry.assumed.reset();
       entry.blockers.clear();
       held_.erase(key);
     }
     room_changed_ = room_changed_ || ended || returned || another;
+    if (entry.object.admission != read->admission) {
+      forget_slots(key);
+    }
     entry.object = std::move(*read);
     entry.submission.reset();
   }
@@ -191,6 +195,15 @@ Result<> Controller::pod_changed(const LiveObject& object) {
   pods_of_[owner].insert(key);
   touch(owner);
   return {};
+}
+
+// Slots count the domains of an assignment: with another one they mean nothing.
+void Controller::forget_slots(const std::string& workload) {
+  const auto pods = pods_of_.find(workload);
+  for (const std::string& key : pods == pods_of_.end() ? std::set<std::string>() : pods->second) {
+    pods_.at(key).slot.reset();
+    pods_.at(key).asked = false;
+  }
 }
 
 void Controller::pod_removed(const std::string& key) {

@@ -119,7 +119,7 @@ void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::v
       const bool here = pod.slot           ? *pod.slot == i
                         : pod.node.empty() ? selects(pod, assignment, assignment.domains[i])
                                            : carries(cluster_.inventory(), pod.node, assignment, assignment.domains[i]);
-      if (here) {
+      if (here && left[i] > 0) {  // a domain may come twice
         --left[i];
         break;
       }

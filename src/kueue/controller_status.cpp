@@ -121,6 +121,9 @@ void Controller::look_after(Entry& entry, const JobEntry* job, Time now, Step& s
     write_eviction(entry, now, step);
     return;
   }
+  if (mend(entry, now, step)) {
+    return;
+  }
   if (job != nullptr) {
     watch_readiness(entry, *job, now, step);
   }

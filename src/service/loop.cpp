@@ -35,10 +35,10 @@ Overload(Cases...) -> Overload<Cases...>;
 
 }  // namespace
 
-Loop::Loop(LoopSurroundings surroundings, SchedulerOptions options, bool leading)
+Loop::Loop(LoopSurroundings surroundings, SchedulerOptions options, const kueue::ReadyRules& ready, bool leading)
     : surroundings_(std::move(surroundings)),
       scheduler_(options),
-      queues_(scheduler_.cluster(), {.instance = options.instance}),
+      queues_(scheduler_.cluster(), {.instance = options.instance, .ready = ready}),
       dispatcher_(surroundings_.writer, surroundings_.mailbox),
       leading_(leading),
       heartbeat_(Steady::now().time_since_epoch().count()) {}
@@ -146,7 +146,7 @@ void Loop::take_change(const LiveObject& object, Time now) {
     const std::uint64_t before = scheduler_.cluster().inventory().position();
     complain(scheduler_.changed(object, now));
     if (object.kind == "Node" && scheduler_.cluster().inventory().position() != before) {
-      queues_.room_changed();
+      queues_.node_changed(object.name);
     }
   }
 }
@@ -158,7 +158,7 @@ void Loop::take_removal(const ObjectRemoved& removed, Time now) {
     scheduler_.removed(removed.kind, removed.ns, removed.name, now);
   }
   if (removed.kind == "Node") {
-    queues_.room_changed();
+    queues_.node_changed(removed.name);
   }
 }
 

@@ -179,7 +179,7 @@ Result<> run_service(const RunOptions& options, Log& log) {
 
   std::unique_ptr<kube::Watches> watches;
   Loop loop({.mailbox = mailbox, .log = log, .writer = writer, .synced = [&] { return watches && watches->synced(); }},
-            std::move(scheduler), !options.leader_elect);
+            std::move(scheduler), options.ready, !options.leader_elect);
 
   std::unique_ptr<http::Server> server;
   if (!options.listen.empty()) {

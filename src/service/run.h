@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "kube/config.h"
+#include "kueue/controller.h"
 #include "live/scheduler.h"
 #include "service/log.h"
 
@@ -15,6 +16,7 @@ namespace gantree {
 struct RunOptions {
   kube::ConfigRequest config;
   SchedulerOptions scheduler;
+  kueue::ReadyRules ready;
   bool leader_elect = true;
   std::string ns;  // where the lease and the webhook's Secret are; "": that of the pod, else gantree-system
   std::string lease_name = "gantree";

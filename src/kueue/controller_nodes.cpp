@@ -1,0 +1,320 @@
+// Hosts that fail, go or are drained: only the pods that were on them are placed anew, inside the domain that was asked
+// for and inside the slices that they were part of. Where that cannot be, the Workload is evicted and queued again.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dialects/gangs.h"
+#include "engine/domain_tree.h"
+#include "kueue/controller.h"
+#include "live/notices.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+// Consecutive ranks that have lost their host.
+struct Piece {
+  std::size_t set = 0;     // of the admission
+  std::size_t domain = 0;  // of its assignment
+  int first = 0;           // rank
+  int count = 0;
+};
+
+std::set<std::string> names_in(std::string_view list) {
+  std::set<std::string> names;
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    names.emplace(list.substr(0, comma));
+    list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+  }
+  return names;
+}
+
+// The way to start it that it was admitted with: shapes with labels and tolerations of its flavors.
+const Alternative* chosen(const Submission& submission, const Admission& admission) {
+  for (const Alternative& alternative : submission.alternatives) {
+    const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
+    bool same = true;
+    for (const SetAssignment& assigned : admission.sets) {
+      std::set<std::string> flavors;
+      for (const auto& [resource, flavor] : assigned.flavors) {
+        flavors.insert(flavor);
+      }
+      for (std::size_t i = 0; i < sets.size(); ++i) {
+        const std::set<std::string> own = names_in(alternative.flavors[i]);
+        same = same && (sets[i]->name != assigned.name ||
+                        std::includes(own.begin(), own.end(), flavors.begin(), flavors.end()));
+      }
+    }
+    if (same) {
+      return &alternative;
+    }
+  }
+  return nullptr;
+}
+
+// A piece is cut where a slice ends, so that each part belongs to one slice of every layer.
+std::vector<Piece> cut(const Piece& piece, const std::vector<Slice>& slices) {
+  const int size = slices.empty() ? 0 : slices.back().size;
+  if (size == 0) {
+    return {piece};
+  }
+  std::vector<Piece> parts;
+  for (int rank = piece.first; rank < piece.first + piece.count;) {
+    const int end = std::min(piece.first + piece.count, (rank / size + 1) * size);
+    parts.push_back({.set = piece.set, .domain = piece.domain, .first = rank, .count = end - rank});
+    rank = end;
+  }
+  return parts;
+}
+
+// The hosts by rank; nothing for those that are lost.
+std::vector<std::optional<NodeId>> ranks_of(const TopologyAssignment& assignment, const std::set<std::size_t>& lost,
+                                            const Inventory& inventory) {
+  std::vector<std::optional<NodeId>> ranks;
+  for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
+    const AssignedDomain& domain = assignment.domains[i];
+    const auto node = lost.contains(i) ? std::nullopt : inventory.find(node_named(inventory, domain.values.back()));
+    ranks.insert(ranks.end(), static_cast<std::size_t>(domain.count), node);
+  }
+  return ranks;
+}
+
+std::vector<NodeId> hosts_in(const std::vector<std::optional<NodeId>>& ranks, int first, int end) {
+  std::vector<NodeId> hosts;
+  for (int rank = first; rank < std::min(end, static_cast<int>(ranks.size())); ++rank) {
+    if (const auto& host = ranks[static_cast<std::size_t>(rank)]) {
+      hosts.push_back(*host);
+    }
+  }
+  return hosts;
+}
+
+// Keeps a piece where its pod set, and its slice in every layer, are already.
+void confine_piece(PodSet& pods, const Piece& piece, const Constraint& asked, TopologyId topology,
+                   const std::vector<std::optional<NodeId>>& ranks, Cluster& cluster) {
+  const auto stay = [&](int level, int first, int end) {
+    const std::vector<NodeId> hosts = hosts_in(ranks, first, end);
+    if (const auto path = hosts.empty() ? std::nullopt : common_domain(cluster.engine(), topology, level, hosts)) {
+      confine(pods.shape, cluster.engine().topology(topology), *path, cluster.inventory().strings());
+    }
+  };
+  if (asked.required) {
+    stay(*asked.required, 0, static_cast<int>(ranks.size()));
+  }
+  for (const Slice& slice : asked.slices) {
+    const int first = piece.first / slice.size * slice.size;
+    stay(slice.level, first, first + slice.size);
+  }
+}
+
+bool tolerates_all(const Node& node, const std::vector<Toleration>& tolerations, TaintEffect effect) {
+  return std::all_of(node.taints.begin(), node.taints.end(),
+                     [&](const Taint& taint) { return taint.effect != effect || tolerates(tolerations, taint); });
+}
+
+// The lost ranks of a pod set as a group of pieces, each of which stays where its neighbours are.
+void add_pieces(Gang& gang, const PodSet& set, std::size_t position, const TopologyAssignment& assignment,
+                const std::set<std::size_t>& domains, std::vector<Piece>& pieces, Cluster& cluster) {
+  const Constraint& asked = set.constraint;
+  const TopologyId topology = asked.topology.value_or(gang.topology);
+  const auto ranks = ranks_of(assignment, domains, cluster.inventory());
+  Group& group = gang.root.groups.emplace_back();
+  group.constraint.topology = topology;
+  group.constraint.required = asked.required;
+  group.constraint.packing = Packing::kPack;
+  int rank = 0;
+  for (std::size_t d = 0; d < assignment.domains.size(); rank += assignment.domains[d++].count) {
+    const Piece whole{.set = position, .domain = d, .first = rank, .count = assignment.domains[d].count};
+    for (const Piece& piece : domains.contains(d) ? cut(whole, asked.slices) : std::vector<Piece>()) {
+      PodSet& pods = group.pod_sets.emplace_back(set);
+      pods.name = fmt::format("{}-{}", set.name, piece.first);
+      pods.count = piece.count;
+      pods.min_count = piece.count;
+      pods.constraint = {};
+      pods.constraint.topology = topology;
+      pods.constraint.required = asked.slices.empty() ? std::nullopt : std::optional(asked.slices.back().level);
+      pods.constraint.packing = Packing::kPack;
+      confine_piece(pods, piece, asked, topology, ranks, cluster);
+      pieces.push_back(piece);
+    }
+  }
+}
+
+}  // namespace
+
+void Controller::touch_users_of_changed_nodes() {
+  if (changed_nodes_.empty()) {
+    return;
+  }
+  const std::set<std::string> nodes = std::exchange(changed_nodes_, {});
+  for (const auto& [key, entry] : entries_) {
+    for (const SetAssignment& set : entry.admission() ? entry.admission()->sets : std::vector<SetAssignment>()) {
+      const std::vector<HostCount> hosts = hosts_of(entry, set);
+      if (std::any_of(hosts.begin(), hosts.end(), [&](const HostCount& host) { return nodes.contains(host.node); })) {
+        dirty_.insert(key);
+      }
+    }
+  }
+}
+
+bool Controller::is_lost(const Entry& entry, const SetAssignment& set, const std::string& node) {
+  const Inventory& inventory = cluster_.inventory();
+  const auto id = inventory.find(node);
+  if (!id || !inventory.alive(*id)) {
+    return true;
+  }
+  const Node& host = inventory.node(*id);
+  const auto request = std::find_if(entry.object.request.pod_sets.begin(), entry.object.request.pod_sets.end(),
+                                    [&](const PodSetRequest& one) { return one.name == set.name; });
+  if (request == entry.object.request.pod_sets.end()) {
+    return false;
+  }
+  std::vector<Toleration> tolerations = request->shape.tolerations;
+  for (const auto& [resource, name] : set.flavors) {
+    if (const auto flavor = setup_.flavors.find(name); flavor != setup_.flavors.end()) {
+      const std::vector<Toleration>& more = flavor->second.tolerations;
+      tolerations.insert(tolerations.end(), more.begin(), more.end());
+    }
+  }
+  const bool stays = tolerates_all(host, tolerations, TaintEffect::kNoExecute);
+  const bool takes = host.ready && !host.unschedulable && tolerates_all(host, tolerations, TaintEffect::kNoSchedule);
+  if (stays && takes) {
+    return false;
+  }
+  // As long as its pods run there they may run on.
+  const auto pods = pods_of_.find(entry.key());
+  return pods == pods_of_.end() || std::none_of(pods->second.begin(), pods->second.end(), [&](const std::string& key) {
+           const StartedPod& pod = pods_.at(key);
+           return pod.set == set.name && pod.node == node && !pod.ended && !pod.deleting;
+         });
+}
+
+bool Controller::mend(Entry& entry, Time now, Step& step) {
+  Admission admission = *entry.object.admission;
+  std::map<std::size_t, std::set<std::size_t>> lost;  // domains by pod set
+  std::set<std::string> hosts;
+  for (std::size_t i = 0; i < admission.sets.size(); ++i) {
+    const std::optional<TopologyAssignment>& topology = admission.sets[i].topology;
+    if (!topology || topology->levels.back() != kHostnameLabel) {
+      continue;
+    }
+    for (std::size_t d = 0; d < topology->domains.size(); ++d) {
+      const std::string node = node_named(cluster_.inventory(), topology->domains[d].values.back());
+      if (is_lost(entry, admission.sets[i], node)) {
+        lost[i].insert(d);
+        hosts.insert(node);
+      }
+    }
+  }
+  if (lost.empty()) {
+    return false;
+  }
+  const std::string which = fmt::format("{}", fmt::join(hosts, ", "));
+  const Submission submission = submission_for(entry);
+  const Alternative* alternative = chosen(submission, admission);
+  unbook(entry);  // what it holds on hosts that stay is looked at anew with the rest
+  if (alternative == nullptr || !place_again(*alternative, lost, admission, entry)) {
+    book(entry);
+    evict(entry,
+          {.reason = "NodeFailures",
+           .message = fmt::format("hosts failed ({}), and no others take their pods where they have to be", which)},
+          now, step);
+    write_eviction(entry, now, step);
+    return true;
+  }
+  step.news.push_back(fmt::format("workload \"{}\" gets other hosts for {}", entry.key(), which));
+  remove_stranded_pods(entry, step);
+  entry.assumed = std::move(admission);
+  entry.sent = false;
+  entry.hosts.clear();
+  book(entry);
+  hold(entry, now, step);
+  return true;
+}
+
+// Places the lost pods beside those that stay, and writes it into the admission. The cluster is left as it was.
+bool Controller::place_again(const Alternative& alternative, const std::map<std::size_t, std::set<std::size_t>>& lost,
+                             Admission& admission, Entry& entry) {
+  book_kept(entry, lost);
+  Gang gang;
+  gang.key = alternative.gang.key;
+  gang.topology = alternative.gang.topology;
+  std::vector<Piece> pieces;
+  for (const auto& [s, domains] : lost) {
+    const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
+    const std::string& name = admission.sets[s].name;
+    const auto set = std::find_if(sets.begin(), sets.end(), [&](const PodSet* one) { return one->name == name; });
+    if (set == sets.end()) {
+      unbook(entry);
+      return false;
+    }
+    add_pieces(gang, **set, s, *admission.sets[s].topology, domains, pieces, cluster_);
+  }
+  const Outcome outcome = cluster_.engine().place(gang);
+  unbook(entry);
+  if (!outcome.placement) {
+    return false;
+  }
+  // From the last to the first, so that positions stay true.
+  for (const auto& [s, domains] : lost) {
+    std::vector<AssignedDomain>& list = admission.sets[s].topology->domains;
+    for (auto d = domains.rbegin(); d != domains.rend(); ++d) {
+      std::vector<AssignedDomain> fresh;
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        for (const HostShare& share : outcome.placement->pod_sets[i]) {
+          if (pieces[i].set == s && pieces[i].domain == *d) {
+            fresh.push_back({.values = {hostname_of(share.node)}, .count = share.count});
+          }
+        }
+      }
+      const auto at = list.erase(list.begin() + static_cast<std::ptrdiff_t>(*d));
+      list.insert(at, fresh.begin(), fresh.end());
+    }
+  }
+  return true;
+}
+
+std::string Controller::hostname_of(NodeId node) const {
+  const Inventory& inventory = cluster_.inventory();
+  const auto key = inventory.strings().find(kHostnameLabel);
+  const StringId* label = key ? label_value(inventory.node(node).labels, *key) : nullptr;
+  return label == nullptr ? inventory.node(node).name : std::string(inventory.strings().text(*label));
+}
+
+// Holds the room of the domains that stay.
+void Controller::book_kept(Entry& entry, const std::map<std::size_t, std::set<std::size_t>>& lost) {
+  std::optional<Admission> kept = entry.object.admission;
+  for (const auto& [s, domains] : lost) {
+    std::vector<AssignedDomain>& list = kept->sets[s].topology->domains;
+    for (auto d = domains.rbegin(); d != domains.rend(); ++d) {
+      list.erase(list.begin() + static_cast<std::ptrdiff_t>(*d));
+    }
+  }
+  std::swap(entry.assumed, kept);
+  entry.hosts.clear();
+  book(entry);
+  std::swap(entry.assumed, kept);
+}
+
+// Pods that were sent to a lost host and never got there would wait for it for ever: their job makes others.
+void Controller::remove_stranded_pods(const Entry& entry, Step& step) {
+  const auto pods = pods_of_.find(entry.key());
+  for (const std::string& key : pods == pods_of_.end() ? std::set<std::string>() : pods->second) {
+    const StartedPod& pod = pods_.at(key);
+    const auto host = pod.selector.find(kHostnameLabel);
+    if (!pod.node.empty() || pod.gated || pod.ended || pod.deleting || host == pod.selector.end()) {
+      continue;
+    }
+    for (const SetAssignment& set : entry.object.admission->sets) {
+      if (set.name == pod.set && is_lost(entry, set, node_named(cluster_.inventory(), host->second))) {
+        order(step, Urgency::kBinding,
+              {.verb = WriteVerb::kDelete, .object = pod_ref(key, pod.uid), .node = {}, .body = {}}, {});
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace gantree::kueue
