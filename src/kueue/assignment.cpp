@@ -6,11 +6,14 @@
 #include <limits>
 #include <string_view>
 
+#include "model/topology.h"
+
 namespace gantree::kueue {
 
 namespace {
 
-constexpr std::int64_t kMostDomains = 1'000'000;  // more are not believed
+// Few words can stand for any number of domains: more than these, in all slices together, are not believed.
+constexpr std::int64_t kMostDomains = 200'000;
 
 // What all of them begin with.
 std::string_view common_prefix(const std::vector<std::string_view>& texts) {
@@ -94,10 +97,18 @@ void read_slice(json::Reader& read, json::Value slice, TopologyAssignment& assig
     return;
   }
   const std::size_t first = assignment.domains.size();
+  const json::Value levels = read.require_array(slice, "valuesPerLevel");
+  if (!levels || levels.items().size() != assignment.levels.size()) {
+    read.complain(slice, "valuesPerLevel needs an entry for each level");
+    return;
+  }
+  if (first + static_cast<std::size_t>(*count) > static_cast<std::size_t>(kMostDomains)) {
+    read.complain(slice, fmt::format("the assignment has more than {} domains", kMostDomains));
+    return;
+  }
   assignment.domains.resize(first + static_cast<std::size_t>(*count));
   const std::span<AssignedDomain> domains = std::span(assignment.domains).subspan(first);
-  const json::Value levels = read.require_array(slice, "valuesPerLevel");
-  for (const json::NodeData& level : levels ? levels.items() : std::span<const json::NodeData>()) {
+  for (const json::NodeData& level : levels.items()) {
     read_level(read, json::Value(&level), domains);
   }
   const json::Value counts = read.require_object(slice, "podCounts");
@@ -146,6 +157,11 @@ TopologyAssignment read_assignment(json::Reader& read, json::Value value) {
   const json::Value levels = read.array(value, "levels");
   for (const json::NodeData& level : levels ? levels.items() : std::span<const json::NodeData>()) {
     assignment.levels.emplace_back(read.as_text(json::Value(&level), "level"));
+  }
+  if (assignment.levels.size() > kMaxLevels) {
+    read.complain(levels,
+                  fmt::format("the assignment has {} levels; {} are allowed", assignment.levels.size(), kMaxLevels));
+    return {};
   }
   const json::Value slices = read.array(value, "slices");
   for (const json::NodeData& slice : slices ? slices.items() : std::span<const json::NodeData>()) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "dialects/admission.h"
 #include "dialects/mutation.h"
 #include "json/read.h"
 #include "webhook/server.h"
@@ -30,8 +31,9 @@ void check(const webhook::Routes& routes, std::string_view path, std::string_vie
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const webhook::Routes kRoutes = webhook::dialect_routes();
   const std::string_view body(reinterpret_cast<const char*>(data), size);
-  check(kRoutes, "/validate/podgroups", body);
-  check(kRoutes, "/validate/clusternetworktopologies", body);
+  for (const Validator& validator : all_validators()) {
+    check(kRoutes, fmt::format("/validate/{}", validator.plural), body);
+  }
   for (const Mutator& mutator : all_mutators()) {
     check(kRoutes, fmt::format("/validate/{}", mutator.plural), body);
     check(kRoutes, fmt::format("/mutate/{}", mutator.plural), body);

@@ -85,25 +85,28 @@ void check_taints(json::Reader& read, json::Value taints) {
   }
 }
 
-// Admission checks can be limited to flavors of the queue.
-void check_flavors_of_checks(json::Reader& read, json::Value spec, const std::vector<ResourceGroup>& groups) {
-  const json::Value rules = read.array(read.object(spec, "admissionChecksStrategy"), "admissionChecks");
-  if (!rules) {
-    return;
+// What is wrong with the admission checks of a queue, which are not run: for the user to know.
+void remark_checks(json::Reader& read, json::Value spec, const ClusterQueue& queue, std::vector<std::string>& notes) {
+  const json::Value plain = read.any(spec, "admissionChecks");
+  const json::Value strategy = read.any(spec, "admissionChecksStrategy");
+  if (strategy || (plain && plain.kind() == json::Kind::kArray && !plain.items().empty())) {
+    notes.push_back(fmt::format("ClusterQueue \"{}\": admission checks are taken to pass", queue.name));
   }
+  const json::Value rules = read.array(read.object(spec, "admissionChecksStrategy"), "admissionChecks");
   const auto has = [&](std::string_view flavor) {
-    return std::any_of(groups.begin(), groups.end(), [&](const ResourceGroup& group) {
+    return std::any_of(queue.groups.begin(), queue.groups.end(), [&](const ResourceGroup& group) {
       return std::any_of(group.flavors.begin(), group.flavors.end(),
                          [&](const FlavorQuota& quota) { return quota.flavor_name == flavor; });
     });
   };
-  for (const json::NodeData& item : rules.items()) {
+  for (const json::NodeData& item : rules ? rules.items() : std::span<const json::NodeData>()) {
     const json::Value flavors = read.array(json::Value(&item), "onFlavors");
     for (const json::NodeData& flavor : flavors ? flavors.items() : std::span<const json::NodeData>()) {
       const json::Value value(&flavor);
       const std::string_view name = read.as_text(value, "a flavor");
       if (!has(name)) {
-        read.complain(value, fmt::format("{} is \"{}\", which is no flavor of the queue", read.path(value), name));
+        notes.push_back(fmt::format("ClusterQueue \"{}\": {} is \"{}\", which is no flavor of the queue", queue.name,
+                                    read.path(value), name));
       }
     }
   }
@@ -263,12 +266,7 @@ Result<> read_cluster_queue(const NamedObject& named, Intake& intake, Setup& set
   queue.cohort_name = read_parent(read, spec, {"cohort", "cohortName"});
   queue.policy = read_policy(read, spec);
   queue.groups = read_resource_groups(read, object.file, spec, {.has_parent = !queue.cohort_name.empty()}, names);
-  check_flavors_of_checks(read, spec, queue.groups);
-  const json::Value checks = read.any(spec, "admissionChecks");
-  const bool checked = checks && checks.kind() == json::Kind::kArray && !checks.items().empty();
-  if (checked || read.any(spec, "admissionChecksStrategy")) {
-    intake.reading.notes.push_back(fmt::format("ClusterQueue \"{}\": admission checks are taken to pass", named.name));
-  }
+  remark_checks(read, spec, queue, intake.reading.notes);
   setup.cluster_queues.emplace(named.name, std::move(queue));
   return verdict(read);
 }

@@ -49,8 +49,8 @@ inline constexpr std::string_view kPodSetAnnotations[] = {kRequired,  kPreferred
 inline constexpr std::string_view kPlacement = "gantree.dev/placement";  // ours: pack, spread or balanced
 
 // On pods of a started job, so that they are found.
-inline constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";            // label
-inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";   // annotation
+inline constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";           // label
+inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";  // annotation
 
 // On a Workload: its job, for whoever looks for it by label.
 inline constexpr std::string_view kJobUid = "kueue.x-k8s.io/job-uid";

@@ -95,12 +95,6 @@ TEST(KueueAdmission, NamesTheFieldThatIsWrong) {
        "and there is none"},
       {"ClusterQueue", queue_with("{name: cpu, nominalQuota: -4}"),
        "ClusterQueue \"x\": spec.resourceGroups[0].flavors[0].resources[0].nominalQuota must be at least 0, not -4"},
-      {"ClusterQueue",
-       queue_with("{name: cpu, nominalQuota: 4}",
-                  "admissionChecksStrategy: {admissionChecks: [{name: c, onFlavors: [g]}]}, "),
-       "ClusterQueue \"x\": spec.admissionChecksStrategy.admissionChecks[0].onFlavors[0] is \"g\", which is no flavor "
-       "of "
-       "the queue"},
       {"Cohort", "spec: {parentName: x}", R"(Cohort "x" is its own ancestor)"},
       {"Cohort", "spec: {fairSharing: {weight: -1}}",
        "Cohort \"x\": spec.fairSharing.weight must be at least 0, not -1"},
@@ -117,6 +111,18 @@ TEST(KueueAdmission, NamesTheFieldThatIsWrong) {
   for (const auto& [kind, body, sentence] : kWrong) {
     EXPECT_EQ(refusal(kind, body), sentence) << body;
   }
+}
+
+TEST(KueueAdmission, WarnsOfChecksThatAreNotRun) {
+  const Admission admission = admitted(
+      "ClusterQueue", queue_with("{name: cpu, nominalQuota: 4}",
+                                 "admissionChecksStrategy: {admissionChecks: [{name: c, onFlavors: [f, g]}]}, "));
+  EXPECT_FALSE(admission.refusal);
+  EXPECT_EQ(admission.warnings,
+            (std::vector<std::string>{"ClusterQueue \"x\": admission checks are taken to pass",
+                                      "ClusterQueue \"x\": "
+                                      "spec.admissionChecksStrategy.admissionChecks[0].onFlavors[1] is \"g\", which "
+                                      "is no flavor of the queue"}));
 }
 
 TEST(KueueAdmission, WarnsOfAQueueThatNobodyMayUse) {

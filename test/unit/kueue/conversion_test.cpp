@@ -172,6 +172,20 @@ TEST(Conversion, SaysWhyItCannot) {
             "");
 }
 
+TEST(Conversion, DoesNotBelieveFewWordsThatStandForTooMuch) {
+  const auto error = [](const std::string& assignment) {
+    const auto converted = convert(document(object(kNew, "Workload", admission(assignment))).root(), kOld);
+    return converted ? std::string() : converted.error().message;
+  };
+  const std::string slice = "{domainCount: 150000, valuesPerLevel: [{universal: a}], podCounts: {universal: 1}}";
+  EXPECT_EQ(error("{levels: [host], slices: [" + slice + "]}"), "");
+  EXPECT_NE(error("{levels: [host], slices: [" + slice + ", " + slice + "]}").find("more than 200000 domains"),
+            std::string::npos);
+  EXPECT_NE(error("{levels: [a1,a2,a3,a4,a5,a6,a7,a8,b1,b2,b3,b4,b5,b6,b7,b8,c1], slices: []}")
+                .find("17 levels; 16 are allowed"),
+            std::string::npos);
+}
+
 TEST(Conversion, LeavesValuesOfTheWrongKindToTheSchema) {
   for (const char* rest : {"spec: 3", "spec: [a]", "spec: {podSets: 3}", "spec: {podSets: [null, 3]}",
                            "status: {admission: x}", "status: {admission: {podSetAssignments: {}}}", "spec: null"}) {

@@ -36,6 +36,14 @@ TEST(ConversionReview, ConvertsAllOrNothing) {
       R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":"u-1","convertedObjects":[],"result":{"status":"Failed","message":"this one is bad"}}})");
 }
 
+TEST(ConversionReview, DoesNotAnswerWithMoreThanFitsIntoMemory) {
+  const Convert grow = [](json::Value, std::string_view) -> Result<json::Out> {
+    return json::Out(json::Out::Array(1'500'000));
+  };
+  EXPECT_NE(answer_conversion(review_of("[{},{}]"), grow).find("Success"), std::string::npos);
+  EXPECT_NE(answer_conversion(review_of("[{},{},{}]"), grow).find("ask for fewer objects at once"), std::string::npos);
+}
+
 TEST(ConversionReview, AnswersWhateverComes) {
   for (const std::string& body :
        {std::string(""), std::string("{"), std::string("[]"), std::string("{}"), std::string("3"),
