@@ -40,6 +40,8 @@ def serving(whole_cluster, installed, tmp_path_factory):
         for plural in CHECKED]})
     for plural in CONVERTED:
         convert_by(whole_cluster, plural, {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": f"{url}/convert"}}})
+    if whole_cluster.get(LEASES, "Lease", "gantree", installed[0]):  # of a test that elected a leader
+        whole_cluster.delete(LEASES, "Lease", "gantree", installed[0])
     whole_cluster.create({"apiVersion": LEASES, "kind": "Lease", "metadata": {"name": "gantree"}, "spec": {
         "holderIdentity": "somebody-else", "leaseDurationSeconds": 36000, "acquireTime": now(), "renewTime": now(), "leaseTransitions": 0}}, installed[0])
     replica = replicas.start("--webhook-listen", f"127.0.0.1:{port.number}", elect=True)

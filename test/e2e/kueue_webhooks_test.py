@@ -213,3 +213,9 @@ def test_many_at_once_are_all_answered(cluster, namespace, gantree_with_webhooks
     with ThreadPoolExecutor(100) as crowd:
         stored = list(crowd.map(create, range(500)))
     assert all(one["spec"]["suspend"] for one in stored)
+
+
+def test_old_manifests_of_queues_are_taken(cluster, namespace, gantree_with_webhooks):
+    queue = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "LocalQueue", "metadata": {"name": "old"}, "spec": {"clusterQueue": "team"}}
+    cluster.kubectl("create", "-n", namespace, "-f", "-", input=yaml.safe_dump(queue))
+    assert cluster.get("kueue.x-k8s.io/v1beta2", "LocalQueue", "old", namespace)["spec"]["clusterQueue"] == "team"

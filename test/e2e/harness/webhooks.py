@@ -1,4 +1,5 @@
-"""Gantree's webhooks without a Service: the configurations of `gantree install`, with one address on loopback in each."""
+"""Gantree's webhooks without a Service: the configurations of `gantree install`, and the conversion of its definitions, with one address
+on loopback in each."""
 from kubernetes.client import ApiException
 
 from harness.gantree import installation
@@ -6,6 +7,7 @@ from harness.processes import Port
 
 NAME = "gantree-webhook"
 API = "admissionregistration.k8s.io/v1"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 TRUST_TIMEOUT = 30.0
 
 
@@ -17,17 +19,30 @@ class Webhooks:
         self._port = Port()
         self.flags = ["--webhook-listen", f"127.0.0.1:{self._port}", "--namespace", namespace]
         cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": NAME}}, namespace)
-        self._configurations = [o for o in installation() if o["kind"].endswith("WebhookConfiguration")]
+        objects = installation()
+        self._configurations = [o for o in objects if o["kind"].endswith("WebhookConfiguration")]
+        self._definitions = [o["metadata"]["name"] for o in objects if o["kind"] == "CustomResourceDefinition"
+                             and o["spec"].get("conversion", {}).get("strategy") == "Webhook"]
         for configuration in self._configurations:
             for hook in configuration["webhooks"]:
                 hook["clientConfig"] = {"url": f"https://127.0.0.1:{self._port}{hook['clientConfig']['service']['path']}"}
                 hook["failurePolicy"] = failure_policy or hook["failurePolicy"]
             cluster.create(configuration)
+        self._convert({"strategy": "Webhook", "webhook": {
+            "conversionReviewVersions": ["v1"], "clientConfig": {"url": f"https://127.0.0.1:{self._port}/convert"}}})
+
+    def _convert(self, conversion):
+        for name in self._definitions:
+            self._cluster.request("PATCH", f"{DEFINITIONS}/{name}", body=[{"op": "replace", "path": "/spec/conversion", "value": conversion}],
+                                  content_type="application/json-patch+json")
 
     def bundles(self):
-        """The authority of each webhook, as it is written into the configurations; None where it is not."""
+        """The authority of each webhook, as it is written into configurations and definitions; None where it is not."""
         read = [self._cluster.get(API, o["kind"], o["metadata"]["name"]) for o in self._configurations]
-        return [hook["clientConfig"].get("caBundle") for configuration in read for hook in configuration["webhooks"]]
+        definitions = [self._cluster.request("GET", f"{DEFINITIONS}/{name}") for name in self._definitions]
+        clients = [hook["clientConfig"] for configuration in read for hook in configuration["webhooks"]]
+        clients += [definition["spec"]["conversion"]["webhook"]["clientConfig"] for definition in definitions]
+        return [client.get("caBundle") for client in clients]
 
     def wait_until_asked(self):
         """Until a replica answers and the API server trusts it."""
@@ -49,5 +64,6 @@ class Webhooks:
     def remove(self):
         for configuration in self._configurations:
             self._cluster.delete(API, configuration["kind"], configuration["metadata"]["name"])
+        self._convert({"strategy": "None"})
         self._cluster.delete("v1", "Secret", NAME, self._namespace)
         self._port.release()
