@@ -61,6 +61,7 @@ Controller::~Controller() = default;
 std::vector<ApiKind> Controller::kinds() {
   std::vector<ApiKind> kinds = admin_kinds();
   kinds.push_back({.group = kGroup, .kind = "Workload", .versions = {"v1beta2"}, .namespaced = true});
+  kinds.push_back(neighbour_kind());
   for (const ApiKind& api : job_apis()) {
     kinds.push_back(api);
   }
@@ -93,6 +94,14 @@ Step Controller::step(Time now) {
   dirty_.insert(held_.begin(), held_.end());
   if (std::exchange(setup_changed_, false)) {
     read_setup(step);
+  }
+  if (const auto kueue = neighbour_.kueue_runs()) {
+    // What it has given away counts all the same.
+    stand_by();
+    if (remarked_.insert(*kueue).second) {
+      step.remarks.push_back(*kueue);
+    }
+    return step;
   }
   touch_users_of_changed_nodes();
   stand_by();
@@ -132,6 +141,7 @@ void Controller::stop_leading() {
     entry.evicting.reset();
   }
   held_.clear();
+  start_over();
 }
 
 void Controller::read_setup(Step& step) {

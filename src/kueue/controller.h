@@ -24,6 +24,7 @@
 #include "base/time.h"
 #include "dialects/dialects.h"
 #include "dialects/kueue/admin.h"
+#include "dialects/kueue/neighbour.h"
 #include "dialects/live.h"
 #include "kueue/guard.h"
 #include "kueue/job.h"
@@ -163,6 +164,8 @@ class Controller {
   void forget_slots(const std::string& workload);
   void pod_removed(const std::string& key);
   void touch(const std::string& workload);
+  // Everything is looked at again.
+  void start_over();
 
   void read_setup(Step& step);
   // Brings the bookings of a Workload up to date with what it has been given and what of it runs.
@@ -246,6 +249,7 @@ class Controller {
   std::multimap<Time, std::string> later_jobs_;  // the same
   std::map<std::uint64_t, OpenOrder> open_;
   std::set<std::string> remarked_;
+  Neighbour neighbour_;
   bool setup_changed_ = true;
   bool room_changed_ = true;
   std::uint64_t next_order_ = std::uint64_t{1} << 62U;  // apart from those of the scheduler

@@ -54,12 +54,31 @@ Result<> Controller::changed(const LiveObject& object, Time) {
   if (job_kind(object.group, object.kind) != nullptr) {
     return job_changed(object);
   }
-  if (auto parsed = parse(object.text); !parsed) {
+  const auto parsed = parse(object.text);
+  if (!parsed) {
     return tl::unexpected(parsed.error());
+  }
+  if (object.kind == neighbour_kind().kind) {
+    const bool before = neighbour_.kueue_runs().has_value();
+    neighbour_.see(object.name, parsed->object.value);
+    if (before && !neighbour_.kueue_runs()) {
+      start_over();
+    }
+    return {};
   }
   admin_.insert_or_assign(kind_key(object.kind, object.ns, object.name), object.text);
   setup_changed_ = true;
   return {};
+}
+
+void Controller::start_over() {
+  setup_changed_ = true;
+  for (const auto& [key, entry] : entries_) {
+    dirty_.insert(key);
+  }
+  for (const auto& [key, job] : jobs_) {
+    dirty_jobs_.insert(key);
+  }
 }
 
 Result<> Controller::workload_changed(const LiveObject& object) {
@@ -240,6 +259,11 @@ void Controller::removed(std::string_view kind, std::string_view ns, std::string
       entries_.erase(it);
       room_changed_ = true;
     }
+    return;
+  }
+  if (kind == neighbour_kind().kind) {
+    neighbour_.lose(name);
+    start_over();
     return;
   }
   const std::string full = kind_key(kind, ns, name);
