@@ -210,8 +210,9 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Tim
     later_.emplace(entry->second.guard.opens(), open.workload);
   }
   if (const auto job = jobs_.find(open.job); job != jobs_.end()) {
-    job->second.guard.answered(answer, now);
-    later_jobs_.emplace(job->second.guard.opens(), open.job);
+    Guard& guard = open.creation ? job->second.creation : job->second.guard;
+    guard.answered(answer, now);
+    later_jobs_.emplace(guard.opens(), open.job);
   }
   if (const auto pod = pods_.find(open.pod); pod != pods_.end()) {
     // Where it may have been done, the slot stays taken until the pod's own event tells; asking again does no harm.

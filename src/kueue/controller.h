@@ -115,6 +115,7 @@ struct JobEntry {
   std::string text;
   JobProgress progress;
   Guard guard;
+  Guard creation;  // of its Workload, which shows in that, and not in the job
 };
 
 // The node that carries a hostname; its own name in nearly all clusters, and where there is none.
@@ -156,6 +157,7 @@ class Controller {
     std::string job;
     std::string pod;
     bool admission = false;
+    bool creation = false;  // of the Workload of the job
   };
 
   [[nodiscard]] Result<> workload_changed(const LiveObject& object);

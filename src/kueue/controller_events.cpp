@@ -110,6 +110,9 @@ Result<> Controller::workload_changed(const LiveObject& object) {
   }
   if (!entry.object.owner_uid.empty()) {
     workloads_by_owner_.insert_or_assign(entry.object.owner_uid, key);
+    if (const auto job = jobs_by_uid_.find(entry.object.owner_uid); job != jobs_by_uid_.end()) {
+      jobs_.at(job->second).creation = {};
+    }
   }
   if (entry.waits()) {
     waiting_changed_.insert(key);
@@ -142,6 +145,7 @@ Result<> Controller::job_changed(const LiveObject& object) {
   if (job.ref.uid != object.uid) {
     jobs_by_uid_.erase(job.ref.uid);
     job.guard = {};
+    job.creation = {};
   }
   job.kind = kind;
   job.ref = {.group = object.group,

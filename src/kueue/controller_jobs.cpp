@@ -16,6 +16,9 @@ namespace gantree::kueue {
 
 namespace {
 
+// Stands for the version of an object that is not seen yet.
+constexpr std::string_view kMade = "made";
+
 // Whether the job is one of ours: it names a queue and stands by itself.
 bool is_ours(const Workload& job) {
   return job.mark(kQueueName).present() && !job.owner.present();
@@ -29,12 +32,14 @@ void Controller::reconcile_job(const std::string& key, Time now, Step& step) {
     return;
   }
   JobEntry& job = it->second;
-  if (job.guard.closed(job.resource_version, now)) {
-    later_jobs_.emplace(std::max(job.guard.opens(), now + std::chrono::milliseconds(100)), key);
+  const auto found = workloads_by_owner_.find(job.ref.uid);
+  const bool alone = found == workloads_by_owner_.end();
+  const Guard& guard = alone ? job.creation : job.guard;
+  if (guard.closed(alone ? std::string(kMade) : job.resource_version, now)) {
+    later_jobs_.emplace(std::max(guard.opens(), now + std::chrono::milliseconds(100)), key);
     return;
   }
-  const auto found = workloads_by_owner_.find(job.ref.uid);
-  if (found == workloads_by_owner_.end()) {
+  if (alone) {
     if (!job.progress.end) {
       make_workload(job, key, step);
     }
@@ -94,9 +99,9 @@ void Controller::make_workload(JobEntry& job, const std::string& key, Step& step
   if (!read.ok()) {
     return;
   }
-  const std::uint64_t id =
-      order(step, Urgency::kBinding, create_workload(seed, sets), {.workload = {}, .job = key, .pod = {}});
-  job.guard.sent(id, job.resource_version);
+  const std::uint64_t id = order(step, Urgency::kBinding, create_workload(seed, sets),
+                                 {.workload = {}, .job = key, .pod = {}, .creation = true});
+  job.creation.sent(id, std::string(kMade));
 }
 
 void Controller::patch_job(JobEntry& job, const std::string& key, json::Out::Array patch, Step& step) {

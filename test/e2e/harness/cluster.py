@@ -228,11 +228,18 @@ class Cluster:
             self.request("DELETE", f"/api/v1/namespaces/{namespace}/pods", query=[("gracePeriodSeconds", "0")])
             # Whoever would take the finalizers away may be gone already.
             for pod in [pod for pod in self.pods(namespace) if pod["metadata"].get("finalizers")]:
-                self.merge("v1", "Pod", pod["metadata"]["name"], {"metadata": {"finalizers": None}}, namespace)
+                self._drop_finalizers(namespace, pod["metadata"]["name"])
         for namespace in self._namespaces:
             self.wait_for(lambda: not self.pods(namespace), CREATE_TIMEOUT, f"the pods of {namespace} to go")
         self._namespaces.clear()
         self.request("DELETE", "/api/v1/nodes", query=[("labelSelector", NODES_OF_TESTS)])
+
+    def _drop_finalizers(self, namespace, pod):
+        try:
+            self.merge("v1", "Pod", pod, {"metadata": {"finalizers": None}}, namespace)
+        except kubernetes.client.ApiException as error:
+            if error.status != 404:  # it has gone by itself
+                raise
 
 
 def manifests_of(file):
