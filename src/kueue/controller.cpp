@@ -8,6 +8,7 @@
 #include "dialects/core/core.h"
 #include "dialects/kueue/names.h"
 #include "dialects/kueue/submit.h"
+#include "kueue/circles.h"
 #include "live/notices.h"
 #include "live/parsed.h"
 
@@ -131,6 +132,7 @@ void Controller::stand_by() {
 }
 
 void Controller::stop_leading() {
+  reporter_.note();
   for (auto& [key, entry] : entries_) {
     // What may have been done stays booked until its event tells.
     if (entry.assumed && !entry.guard.in_flight()) {
@@ -172,11 +174,22 @@ void Controller::read_setup(Step& step) {
       remark(read.error());
     }
   }
+  const auto broken = break_circles(setup_.cohorts);
+  for (const auto& [name, fault] : broken) {
+    remark({.code = Errc::kInvalid, .message = fault});
+  }
   if (auto connected = connect(setup_, *intake_); !connected) {
     remark(connected.error());
   }
+  stop_queues_below(broken, setup_);
   book_all();
   room_changed_ = true;
+  reporter_.note();
+  for (const auto& [key, entry] : entries_) {
+    if (drain(entry)) {
+      dirty_.insert(key);
+    }
+  }
 }
 
 std::uint64_t Controller::order(Step& step, Urgency urgency, Write write, OpenOrder open) {
@@ -206,6 +219,7 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Tim
       entry->second.assumed.reset();
       unbooked_.insert(open.workload);
       room_changed_ = true;
+      reporter_.note();
     }
     later_.emplace(entry->second.guard.opens(), open.workload);
   }
@@ -214,6 +228,7 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Tim
     guard.answered(answer, now);
     later_jobs_.emplace(guard.opens(), open.job);
   }
+  reporter_.answered(open.queue, answer, now);
   if (const auto pod = pods_.find(open.pod); pod != pods_.end()) {
     // Where it may have been done, the slot stays taken until the pod's own event tells; asking again does no harm.
     if (answer == Answer::kRefused || answer == Answer::kWithdrawn) {

@@ -28,6 +28,8 @@
 #include "dialects/live.h"
 #include "kueue/guard.h"
 #include "kueue/job.h"
+#include "kueue/queue_reporter.h"
+#include "kueue/queue_status.h"
 #include "kueue/workload_object.h"
 #include "live/object.h"
 #include "live/order.h"
@@ -150,6 +152,9 @@ class Controller {
 
   [[nodiscard]] const std::map<std::string, Entry>& workloads() const { return entries_; }
   [[nodiscard]] const Quota& quota() const { return quota_; }
+  [[nodiscard]] const Setup& setup() const { return setup_; }
+  // What every queue should say of itself now.
+  [[nodiscard]] QueueStatuses queue_statuses() const;
 
  private:
   struct OpenOrder {
@@ -158,6 +163,7 @@ class Controller {
     std::string pod;
     bool admission = false;
     bool creation = false;  // of the Workload of the job
+    std::string queue = {};
   };
 
   [[nodiscard]] Result<> workload_changed(const LiveObject& object);
@@ -224,6 +230,10 @@ class Controller {
   void ungate(const std::string& key, Entry& entry, Step& step);
   void ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& pods, Step& step);
   void report_queues(Time now, Step& step);
+  // Why a Workload that has quota has to go because its queue is stopped; nothing where it may stay.
+  [[nodiscard]] std::optional<Drain> drain(const Entry& entry) const;
+  // Whether it was sent away by a stopped queue that runs again, and has not been told.
+  [[nodiscard]] std::optional<Wanted> queued_again(const Entry& entry) const;
 
   std::uint64_t order(Step& step, Urgency urgency, Write write, OpenOrder open);
   void notify(Step& step, const Notice& notice, Time now);
@@ -252,6 +262,7 @@ class Controller {
   std::map<std::uint64_t, OpenOrder> open_;
   std::set<std::string> remarked_;
   Neighbour neighbour_;
+  QueueReporter reporter_;
   bool setup_changed_ = true;
   bool room_changed_ = true;
   std::uint64_t next_order_ = std::uint64_t{1} << 62U;  // apart from those of the scheduler

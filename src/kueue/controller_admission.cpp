@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "base/timestamp.h"
 #include "cycle/cycle.h"
 #include "dialects/kueue/choice.h"
 #include "dialects/kueue/names.h"
@@ -55,6 +57,15 @@ const Unit* unit_of(const std::vector<Unit>& units, std::string_view set) {
     }
   }
   return nullptr;
+}
+
+// When it was created, or queued again.
+Time waits_since(const Entry& entry) {
+  std::int64_t seconds = entry.object.request.created_seconds;
+  if (const Condition* again = entry.object.condition(kRequeued); again != nullptr && again->holds) {
+    seconds = std::max(seconds, parse_time(again->since).value_or(0));
+  }
+  return Time(std::chrono::seconds(seconds));
 }
 
 }  // namespace
@@ -139,10 +150,16 @@ void Controller::write_admitted(Entry& entry, Time now, Step& step) {
       wanted.push_back({.type = past, .holds = false, .reason = "QuotaReserved", .message = where});
     }
   }
-  entry.sent = true;
+  if (const std::optional<Wanted> again = queued_again(entry)) {
+    wanted.push_back(*again);
+  }
+  if (!std::exchange(entry.sent, true)) {
+    step.figures.admission_waits.push_back(std::max(Time::duration(0), now - waits_since(entry)));
+  }
   json::Out::Object fields;
   fields.emplace_back("admission", write_admission(*entry.assumed));
   write_status(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
+  reporter_.note();
   const std::string note = fmt::format("Admitted by ClusterQueue {}", entry.assumed->cluster_queue);
   notify(step, {.about = entry.object.ref, .warning = false, .reason = "Admitted", .action = "Admit", .note = note},
          now);

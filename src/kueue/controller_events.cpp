@@ -35,6 +35,7 @@ bool is_gated(json::Value spec) {
 }  // namespace
 
 void Controller::touch(const std::string& workload) {
+  reporter_.note();
   dirty_.insert(workload);
   unbooked_.insert(workload);
   if (const auto it = entries_.find(workload); it != entries_.end()) {
@@ -66,8 +67,13 @@ Result<> Controller::changed(const LiveObject& object, Time) {
     }
     return {};
   }
-  admin_.insert_or_assign(kind_key(object.kind, object.ns, object.name), object.text);
-  setup_changed_ = true;
+  const std::string key = kind_key(object.kind, object.ns, object.name);
+  reporter_.changed(key, object, parsed->object);
+  // Statuses are ours: what they say decides nothing.
+  std::string text = decided_text(parsed->object.value);
+  std::string& known = admin_[key];
+  setup_changed_ = setup_changed_ || known != text;
+  known = std::move(text);
   return {};
 }
 
@@ -262,6 +268,7 @@ void Controller::removed(std::string_view kind, std::string_view ns, std::string
       }
       entries_.erase(it);
       room_changed_ = true;
+      reporter_.note();
     }
     return;
   }
@@ -276,6 +283,7 @@ void Controller::removed(std::string_view kind, std::string_view ns, std::string
     jobs_.erase(job);
     return;
   }
+  reporter_.removed(full);
   if (admin_.erase(full) > 0) {
     setup_changed_ = true;
   }

@@ -117,6 +117,9 @@ void Controller::look_after(Entry& entry, const JobEntry* job, Time now, Step& s
   if (!entry.object.active && !entry.evicting) {
     entry.evicting = Removal{.reason = "Deactivated", .message = "The workload is deactivated"};
   }
+  if (const std::optional<Drain> stopped = drain(entry); stopped && !entry.evicting) {
+    evict(entry, {.reason = stopped->reason, .message = stopped->message}, now, step);
+  }
   if (entry.evicting) {
     write_eviction(entry, now, step);
     return;
@@ -155,19 +158,29 @@ void Controller::release(Entry& entry, const JobEntry* job, Time now, Step& step
   }
   const Condition* evicted = entry.object.condition(kEvicted);
   const std::string why = evicted == nullptr ? std::string() : evicted->message;
-  const bool again = entry.object.active;
+  const std::optional<Drain> stopped = drain(entry);
+  const bool again = entry.object.active && !stopped;
   json::Out::Object fields;
   fields.emplace_back("admission", json::Out());
   write_status(entry,
                {{.type = kQuotaReserved, .holds = false, .reason = "Pending", .message = why},
                 {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = why},
                 {.type = kPodsReady, .holds = false, .reason = "WaitForStart", .message = "The job is stopped"},
-                {.type = kRequeued, .holds = again, .reason = again ? "Requeued" : "Deactivated", .message = why}},
+                {.type = kRequeued,
+                 .holds = again,
+                 .reason = again     ? std::string_view("Requeued")
+                           : stopped ? stopped->reason
+                                     : "Deactivated",
+                 .message = why}},
                std::move(fields), now, step, Urgency::kBinding);
 }
 
 void Controller::tell_waiting(Entry& entry, Time now, Step& step) {
   if (!entry.verdict || !entry.object.active) {
+    return;
+  }
+  if (const std::optional<Wanted> again = queued_again(entry)) {
+    write_status(entry, {*again}, {}, now, step);
     return;
   }
   const Verdict& verdict = *entry.verdict;
@@ -223,7 +236,5 @@ void Controller::deactivate(Entry& entry, Step& step) {
             {.workload = entry.key(), .job = {}, .pod = {}});
   entry.guard.sent(id, entry.object.resource_version);
 }
-
-void Controller::report_queues(Time, Step&) {}
 
 }  // namespace gantree::kueue

@@ -50,19 +50,6 @@ Admission read_admission(json::Reader& read, json::Value value) {
   return admission;
 }
 
-std::vector<Condition> read_conditions(json::Reader& read, json::Value status) {
-  std::vector<Condition> conditions;
-  for (const json::NodeData& item : items_of(read.array(status, "conditions"))) {
-    const json::Value at = read.as_object(json::Value(&item), "condition");
-    conditions.push_back({.type = std::string(read.require_text(at, "type")),
-                          .holds = read.text(at, "status").value_or("") == "True",
-                          .reason = std::string(read.text(at, "reason").value_or("")),
-                          .message = std::string(read.text(at, "message").value_or("")),
-                          .since = std::string(read.text(at, "lastTransitionTime").value_or(""))});
-  }
-  return conditions;
-}
-
 std::string controller_uid(json::Reader& read, json::Value metadata) {
   for (const json::NodeData& item : items_of(read.array(metadata, "ownerReferences"))) {
     const json::Value owner = read.as_object(json::Value(&item), "ownerReference");
@@ -82,6 +69,19 @@ json::Out write_map(const std::map<std::string, std::string>& map) {
 }
 
 }  // namespace
+
+std::vector<Condition> read_conditions(json::Reader& read, json::Value status) {
+  std::vector<Condition> conditions;
+  for (const json::NodeData& item : items_of(read.array(status, "conditions"))) {
+    const json::Value at = read.as_object(json::Value(&item), "condition");
+    conditions.push_back({.type = std::string(read.require_text(at, "type")),
+                          .holds = read.text(at, "status").value_or("") == "True",
+                          .reason = std::string(read.text(at, "reason").value_or("")),
+                          .message = std::string(read.text(at, "message").value_or("")),
+                          .since = std::string(read.text(at, "lastTransitionTime").value_or(""))});
+  }
+  return conditions;
+}
 
 const Condition* WorkloadObject::condition(std::string_view type) const {
   const auto it =

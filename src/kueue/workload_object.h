@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "dialects/kueue/job_request.h"
 #include "dialects/write.h"
+#include "json/decode.h"
 #include "json/value.h"
 #include "json/write.h"
 #include "kueue/assignment.h"
@@ -77,6 +78,9 @@ struct WorkloadObject {
 };
 
 [[nodiscard]] Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& inventory);
+
+// Of a status.
+[[nodiscard]] std::vector<Condition> read_conditions(json::Reader& read, json::Value status);
 
 // The conditions with some of them as they should be; nothing where they are so already.
 [[nodiscard]] std::optional<std::vector<Condition>> with_conditions(std::vector<Condition> conditions,

@@ -1,0 +1,70 @@
+// Keeps the statuses of queues true: at most once a second each, and only where something else stands there.
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "dialects/object.h"
+#include "dialects/write.h"
+#include "kueue/guard.h"
+#include "kueue/queue_status.h"
+#include "kueue/workload_object.h"
+#include "live/object.h"
+
+namespace gantree::kueue {
+
+class QueueReporter {
+ public:
+  // Sends a write to an object, which is known by its key; returns the number of the order.
+  using Send = std::function<std::uint64_t(const std::string& key, Write write)>;
+
+  // An object of the administrators as it is now. `key` is the controller's.
+  void changed(const std::string& key, const LiveObject& object, const Object& parsed);
+  void removed(const std::string& key) { objects_.erase(key); }
+  void answered(const std::string& key, Answer answer, Time now);
+
+  // Something that statuses tell of may have changed.
+  void note() { stale_ = true; }
+  // When report() is to be called; nothing where all is told.
+  [[nodiscard]] std::optional<Time> due() const { return stale_ ? std::optional(next_) : std::nullopt; }
+  // Writes what differs.
+  void report(const QueueStatuses& statuses, const Quota& quota, Time now, const Send& send);
+
+ private:
+  struct Target {
+    ObjectRef ref;
+    std::string resource_version;
+    bool deleting = false;
+    bool fair = false;           // fairSharing is given
+    std::int64_t weight = 1000;  // thousandths
+    std::string status;          // JSON, as last seen; "" where there is none
+    std::vector<Condition> conditions;
+    std::optional<QueueStatus> told;  // what the object is known to say
+    Guard guard;
+  };
+
+  [[nodiscard]] static std::optional<QueueStatus> wanted(const Target& target, const QueueStatuses& statuses,
+                                                         const Quota& quota);
+  // The status in full; nothing where the object says it.
+  [[nodiscard]] static std::optional<json::Out> patch(const Target& target, const QueueStatus& status, Time now);
+
+  std::map<std::string, Target> objects_;
+  bool stale_ = true;
+  Time next_ = {};
+};
+
+// An administrator's object without what changes by itself, so that equal texts mean that nothing was decided anew.
+[[nodiscard]] std::string decided_text(json::Value object);
+
+// Whether a value is what would be written.
+[[nodiscard]] bool says(json::Value value, const json::Out& wanted);
+
+}  // namespace gantree::kueue
