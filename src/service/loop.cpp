@@ -250,6 +250,7 @@ std::string Loop::metrics_page(const kube::Counters& reads, const kube::Counters
                         .dispatcher = dispatcher_,
                         .reads = reads,
                         .writes = writes,
+                        .queues = queues_.queue_statuses(),
                         .leading = leading_,
                         .synced = synced_});
 }

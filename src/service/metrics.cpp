@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <ctime>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "live/domain_figures.h"
 
@@ -86,6 +88,18 @@ struct Metrics::Families {
   Family<Gauge>& waiting = family(registry, BuildGauge(), "gantree_gangs_waiting",
                                   "Gangs with pods that want a place, by reason; New: not looked at yet");
   Gauge& waiting_pods = family(registry, BuildGauge(), "gantree_pods_waiting", "Pods that want a place").Add({});
+  Histogram& admission = family(registry, BuildHistogram(), "gantree_admission_wait_seconds",
+                                "From the creation of a workload, or since it was queued again, to its admission")
+                             .Add({}, kWaitSeconds);
+  Family<Gauge>& queue_pending =
+      family(registry, BuildGauge(), "gantree_queue_pending_workloads", "Workloads that wait in a ClusterQueue");
+  Family<Gauge>& queue_admitted =
+      family(registry, BuildGauge(), "gantree_queue_admitted_workloads", "Workloads that a ClusterQueue has admitted");
+  Family<Gauge>& quota_used =
+      family(registry, BuildGauge(), "gantree_queue_quota_used", "Quota of a ClusterQueue that is in use");
+  Family<Gauge>& quota_nominal =
+      family(registry, BuildGauge(), "gantree_queue_quota_nominal", "Quota of a ClusterQueue, borrowed one aside");
+  std::vector<std::pair<Family<Gauge>*, Gauge*>> of_queues;  // as on the last page: queues come and go
   Family<Gauge>& free =
       family(registry, BuildGauge(), "gantree_domain_free", "Free amount of a resource inside a topology");
   Family<Gauge>& capacity =
@@ -123,6 +137,9 @@ void Metrics::stepped(const StepFigures& figures, std::chrono::nanoseconds took)
   families_->gangs.Increment(figures.gangs_placed);
   families_->pods.Increment(figures.pods_placed);
   families_->evicted.Increment(figures.gangs_evicted);
+  for (const std::chrono::milliseconds wait : figures.admission_waits) {
+    families_->admission.Observe(std::chrono::duration<double>(wait).count());
+  }
   if (!figures.decided) {
     return;
   }
@@ -149,6 +166,7 @@ std::string Metrics::page(const MetricSources& sources) {
   Families& families = *families_;
   fill_waiting(sources.scheduler.table());
   fill_domains(sources.scheduler.cluster());
+  fill_queues(sources.queues);
   families.leading.Set(sources.leading ? 1 : 0);
   families.synced.Set(sources.synced ? 1 : 0);
   families.queued.Set(static_cast<double>(sources.dispatcher.waiting()));
@@ -196,6 +214,30 @@ void Metrics::fill_domains(Cluster& cluster) {
   }
   families_->nodes.Set(static_cast<double>(nodes));
   families_->placed_pods.Set(static_cast<double>(cluster.pods()));
+}
+
+void Metrics::fill_queues(const kueue::QueueStatuses& queues) {
+  for (const auto& [family, gauge] : families_->of_queues) {
+    family->Remove(gauge);
+  }
+  families_->of_queues.clear();
+  const auto set = [&](Family<Gauge>& family, const Labels& labels, double value) {
+    Gauge& gauge = family.Add(labels);
+    gauge.Set(value);
+    families_->of_queues.emplace_back(&family, &gauge);
+  };
+  for (const auto& [name, status] : queues.cluster_queues) {
+    set(families_->queue_pending, {{"queue", name}}, status.pending);
+    set(families_->queue_admitted, {{"queue", name}}, status.admitted);
+    for (const kueue::FlavorUse& flavor : status.reservation) {
+      for (const kueue::ResourceUse& use : flavor.resources) {
+        const double unit = use.unit == Unit::kMilli ? 1000 : 1;
+        const Labels labels = {{"queue", name}, {"flavor", flavor.flavor}, {"resource", use.resource}};
+        set(families_->quota_used, labels, static_cast<double>(use.total) / unit);
+        set(families_->quota_nominal, labels, static_cast<double>(use.nominal) / unit);
+      }
+    }
+  }
 }
 
 void Metrics::fill_requests(const kube::Counters& reads, const kube::Counters& writes) {

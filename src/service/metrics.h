@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kube/counters.h"
+#include "kueue/queue_status.h"
 #include "live/scheduler.h"
 #include "service/dispatcher.h"
 #include "service/letters.h"
@@ -20,6 +21,7 @@ struct MetricSources {
   const Dispatcher& dispatcher;
   const kube::Counters& reads;
   const kube::Counters& writes;
+  const kueue::QueueStatuses& queues;
   bool leading = false;
   bool synced = false;
 };
@@ -39,6 +41,7 @@ class Metrics {
 
   void fill_waiting(const GangTable& table);
   void fill_domains(Cluster& cluster);
+  void fill_queues(const kueue::QueueStatuses& queues);
   void fill_requests(const kube::Counters& reads, const kube::Counters& writes);
 
   std::unique_ptr<Families> families_;
