@@ -79,7 +79,7 @@ bool Controller::owns(std::string_view group, std::string_view kind) {
 }
 
 bool Entry::waits() const {
-  return object.active && !object.deleting && !object.holds(kFinished) && !admission();
+  return object.active && !object.deleting && !object.holds(kFinished) && !admission() && !suspended();
 }
 
 Step Controller::step(Time now) {

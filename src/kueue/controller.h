@@ -81,6 +81,10 @@ struct StartedPod {
 // The reason of the condition Evicted where a job is not queued again.
 inline constexpr std::string_view kGivenUp = "DeactivatedDueToRequeuingLimitExceeded";
 
+// Where its user has suspended the job: it waits for the user, and is in no queue; and where that is over.
+inline constexpr std::string_view kSuspendedByUser = "Suspended";
+inline constexpr std::string_view kResumedByUser = "Resumed";
+
 // Why a Workload has to give back what it was given.
 struct Removal {
   std::string_view reason;  // of the condition Evicted
@@ -106,6 +110,10 @@ struct Entry {
 
   [[nodiscard]] const std::optional<Admission>& admission() const { return assumed ? assumed : object.admission; }
   [[nodiscard]] bool waits() const;
+  // Its user has suspended the job.
+  [[nodiscard]] bool suspended() const {
+    return object.holds(kEvicted) && object.condition(kEvicted)->reason == kSuspendedByUser;
+  }
   [[nodiscard]] bool leaves() const { return evicting || (object.admission && object.holds(kEvicted)); }
   [[nodiscard]] std::string key() const { return object.ref.ns + "/" + object.ref.name; }
 };
@@ -117,7 +125,8 @@ struct JobEntry {
   std::string text;
   JobProgress progress;
   Guard guard;
-  Guard creation;  // of its Workload, which shows in that, and not in the job
+  bool ran = false;  // was seen to run since it was last admitted
+  Guard creation;    // of its Workload, which shows in that, and not in the job
 };
 
 // The node that carries a hostname; its own name in nearly all clusters, and where there is none.
@@ -185,6 +194,7 @@ class Controller {
   [[nodiscard]] std::vector<HostCount> hosts_of(const Entry& entry, const SetAssignment& set);
 
   void reconcile_job(const std::string& key, Time now, Step& step);
+  void resume(Entry& entry, Time now, Step& step);
   void make_workload(JobEntry& job, const std::string& key, Step& step);
   void start_job(JobEntry& job, const std::string& key, const Entry& entry, Step& step);
   void stop_job(JobEntry& job, const std::string& key, const Entry& entry, Step& step);
@@ -192,6 +202,7 @@ class Controller {
   void patch_job(JobEntry& job, const std::string& key, json::Out::Array patch, Step& step);
 
   void admit(Time now, Step& step);
+  [[nodiscard]] bool past_its_queue(const Entry& entry) const;
   [[nodiscard]] Submission submission_for(Entry& entry);
   void settle(const Decision& decision, Time now, Step& step);
   void write_admitted(Entry& entry, Time now, Step& step);

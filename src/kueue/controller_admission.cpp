@@ -87,6 +87,12 @@ Submission Controller::submission_for(Entry& entry) {
   return *entry.submission;
 }
 
+// Whether the job was started by somebody else. It is stopped first: as it is, its pods would go anywhere.
+bool Controller::past_its_queue(const Entry& entry) const {
+  const auto job = jobs_by_uid_.find(entry.object.owner_uid);
+  return job != jobs_by_uid_.end() && !jobs_.at(job->second).progress.suspended;
+}
+
 void Controller::admit(Time now, Step& step) {
   if (!room_changed_ && waiting_changed_.empty()) {
     return;
@@ -99,7 +105,7 @@ void Controller::admit(Time now, Step& step) {
       later_.emplace(*entry.object.requeue_at, key);
       continue;
     }
-    if (entry.waits() && !entry.guard.in_flight()) {
+    if (entry.waits() && !entry.guard.in_flight() && !past_its_queue(entry)) {
       submissions.push_back(submission_for(entry));
       submissions.back().may_evict = false;
     }

@@ -160,6 +160,10 @@ Result<> Controller::job_changed(const LiveObject& object) {
              .ns = object.ns,
              .name = object.name,
              .uid = object.uid};
+  if (const auto workload = workloads_by_owner_.find(object.uid);
+      workload != workloads_by_owner_.end() && progress.suspended && !job.progress.suspended) {
+    waiting_changed_.insert(workload->second);
+  }
   job.resource_version = version;
   job.text = object.text;
   job.progress = std::move(progress);

@@ -52,11 +52,31 @@ void Controller::reconcile_job(const std::string& key, Time now, Step& step) {
   }
   const bool runs =
       entry.object.admission && entry.object.holds(kAdmitted) && !entry.object.holds(kEvicted) && entry.object.active;
-  if (runs && job.progress.suspended) {
+  if (runs && job.progress.suspended && job.ran) {
+    evict(entry, {.reason = kSuspendedByUser, .message = "The job was suspended by its user"}, now, step);
+  } else if (runs && job.progress.suspended) {
     start_job(job, key, entry, step);
+  } else if (!runs && !job.progress.suspended && entry.suspended()) {
+    resume(entry, now, step);
   } else if (!runs && !job.progress.suspended) {
     stop_job(job, key, entry, step);
   }
+  job.ran = runs && (job.ran || !job.progress.suspended);
+}
+
+// It is queued again. Only then is the job stopped, until it is admitted: the other way round nothing would tell any
+// more that its user wants it to run.
+void Controller::resume(Entry& entry, Time now, Step& step) {
+  if (entry.guard.closed(entry.object.resource_version, now)) {
+    later_.emplace(std::max(entry.guard.opens(), now + std::chrono::milliseconds(100)), entry.key());
+    return;
+  }
+  write_status(entry,
+               {{.type = kEvicted,
+                 .holds = true,
+                 .reason = kResumedByUser,
+                 .message = "The job was resumed by its user, and waits in its queue"}},
+               {}, now, step);
 }
 
 void Controller::make_workload(JobEntry& job, const std::string& key, Step& step) {

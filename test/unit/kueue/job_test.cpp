@@ -44,5 +44,62 @@ TEST(QueuedJob, GetsNoSecondWorkloadWhileTheFirstIsNotSeen) {
   EXPECT_TRUE(world.step().empty());
 }
 
+// A job that was admitted and runs; its Workload.
+std::string running(JobWorld& world, const std::string& name) {
+  auto [workload, start] = world.admitted(name);
+  world.done(start);
+  world.job(name, {.suspended = false, .started = true});
+  world.settle();
+  return workload;
+}
+
+TEST(QueuedJob, ThatItsUserSuspendsGivesBackWhatItHasAndWaitsForTheUser) {
+  JobWorld world(1, 1, 8);
+  const std::string workload = running(world, "train");
+  world.job("train", {.suspended = true, .started = true});
+  world.settle();
+  EXPECT_THAT(world.status(workload, "conditions"),
+              HasSubstr(R"("type":"Evicted","status":"True","reason":"Suspended")"));
+  EXPECT_EQ(world.status(workload, "admission"), "");
+  EXPECT_TRUE(world.to_jobs.empty()) << "it is not started again";
+}
+
+TEST(QueuedJob, ThatItsUserResumesIsStoppedAndQueuedAgain) {
+  JobWorld world(1, 1, 8);
+  const std::string workload = running(world, "train");
+  world.job("train", {.suspended = true, .started = true});
+  world.settle();
+  world.job("train", {.suspended = false, .started = true});
+  world.settle();
+  ASSERT_EQ(world.to_jobs.size(), 1U);
+  EXPECT_THAT(world.to_jobs.front().write.body, HasSubstr(R"("path":"/spec/suspend","value":true)"));
+  EXPECT_EQ(world.status(workload, "admission"), "") << "not before it is stopped";
+  world.job("train", {});
+  world.settle();
+  EXPECT_NE(world.status(workload, "admission"), "");
+  EXPECT_THAT(world.status(workload, "conditions"), HasSubstr(R"("type":"Evicted","status":"False")"));
+  ASSERT_EQ(world.to_jobs.size(), 2U);
+  EXPECT_THAT(world.to_jobs.back().write.body, HasSubstr(R"("path":"/spec/suspend","value":false)"));
+}
+
+TEST(QueuedJob, ThatWasStartedPastItsQueueIsNotAdmittedBeforeItIsStopped) {
+  JobWorld world(1, 1, 16);
+  world.job("big", {.pods = 9});
+  const Order create = world.only("Workload");
+  const std::string workload = create.write.object.name;
+  world.carry_out(create);
+  world.settle();
+  world.job("big", {.pods = 9, .suspended = false});
+  world.node("n0-1", "r0");
+  world.settle();
+  EXPECT_EQ(world.status(workload, "admission"), "");
+  ASSERT_EQ(world.to_jobs.size(), 1U);
+  EXPECT_THAT(world.to_jobs.front().write.body, HasSubstr(R"("path":"/spec/suspend","value":true)"));
+  world.job("big", {.pods = 9});
+  world.settle();
+  ASSERT_EQ(world.to_jobs.size(), 2U) << "then it is started as it should be";
+  EXPECT_THAT(world.to_jobs.back().write.body, HasSubstr("kueue.x-k8s.io/topology"));
+}
+
 }  // namespace
 }  // namespace gantree::kueue

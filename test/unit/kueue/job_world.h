@@ -127,7 +127,7 @@ class JobWorld {
     }
     return orders;
   }
-  // The order of a step to that kind, which must be the only one. Others are left unanswered.
+  // The order of a step to that kind, which must be the only one. What is ordered of Workloads besides is carried out.
   Order only(const std::string& kind) {
     Order found;
     int count = 0;
@@ -135,10 +135,27 @@ class JobWorld {
       if (order.write.object.kind == kind) {
         found = std::move(order);
         ++count;
+      } else if (order.write.object.kind == "Workload") {
+        carry_out(order);
       }
     }
     EXPECT_EQ(count, 1) << "orders to a " << kind;
     return found;
+  }
+  // Lets time pass until nothing more is ordered: what is ordered of Workloads is carried out, what is ordered of jobs
+  // is answered and kept.
+  void settle() {
+    for (int i = 0; i < 10; ++i) {
+      for (const Order& order : step()) {
+        if (order.write.object.kind == "Workload") {
+          carry_out(order);
+        } else {
+          done(order);
+          to_jobs.push_back(order);
+        }
+      }
+      now += std::chrono::milliseconds(500);
+    }
   }
   void done(const Order& order) { controller.answered(order.id, Answer::kDone, "", now); }
 
@@ -196,6 +213,7 @@ class JobWorld {
   Controller controller{scheduler.cluster(), {}};
   Time now = kJobsStart;
   std::optional<Time> wake;
+  std::vector<Order> to_jobs;
   int version = 1;
 
  private:
