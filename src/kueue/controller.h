@@ -85,6 +85,9 @@ inline constexpr std::string_view kGivenUp = "DeactivatedDueToRequeuingLimitExce
 inline constexpr std::string_view kSuspendedByUser = "Suspended";
 inline constexpr std::string_view kResumedByUser = "Resumed";
 
+// The reason of QuotaReserved=False where it asks for what makes no sense.
+inline constexpr std::string_view kInadmissible = "Inadmissible";
+
 // Why a Workload has to give back what it was given.
 struct Removal {
   std::string_view reason;  // of the condition Evicted
@@ -126,6 +129,7 @@ struct JobEntry {
   JobProgress progress;
   Guard guard;
   bool ran = false;  // was seen to run since it was last admitted
+  int follows = 0;   // times that its Workload was told of this version of it
   Guard creation;    // of its Workload, which shows in that, and not in the job
 };
 
@@ -195,6 +199,7 @@ class Controller {
 
   void reconcile_job(const std::string& key, Time now, Step& step);
   void resume(Entry& entry, Time now, Step& step);
+  void follow(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step);
   void make_workload(JobEntry& job, const std::string& key, Step& step);
   void start_job(JobEntry& job, const std::string& key, const Entry& entry, Step& step);
   void stop_job(JobEntry& job, const std::string& key, const Entry& entry, Step& step);

@@ -164,6 +164,7 @@ Result<> Controller::job_changed(const LiveObject& object) {
       workload != workloads_by_owner_.end() && progress.suspended && !job.progress.suspended) {
     waiting_changed_.insert(workload->second);
   }
+  job.follows = job.resource_version == version ? job.follows : 0;
   job.resource_version = version;
   job.text = object.text;
   job.progress = std::move(progress);

@@ -60,6 +60,8 @@ void Controller::reconcile_job(const std::string& key, Time now, Step& step) {
     resume(entry, now, step);
   } else if (!runs && !job.progress.suspended) {
     stop_job(job, key, entry, step);
+  } else if (!runs) {
+    follow(job, key, entry, now, step);
   }
   job.ran = runs && (job.ran || !job.progress.suspended);
 }

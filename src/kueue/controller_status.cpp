@@ -215,7 +215,7 @@ void Controller::reject(Entry& entry, Time now, Step& step) {
   const std::string message = condition_message(*entry.verdict);
   if (!entry.object.holds(kEvicted) || entry.object.condition(kEvicted)->message != message) {
     write_status(entry,
-                 {{.type = kQuotaReserved, .holds = false, .reason = "Inadmissible", .message = message},
+                 {{.type = kQuotaReserved, .holds = false, .reason = kInadmissible, .message = message},
                   {.type = kEvicted, .holds = true, .reason = "Deactivated", .message = message}},
                  {}, now, step);
     notify(step,

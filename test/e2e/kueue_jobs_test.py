@@ -300,6 +300,23 @@ def test_a_user_suspends_and_resumes_a_running_job(pool):
     pool.check_assignment("train", pool.running("train", 8))
 
 
+def test_a_job_that_is_changed_while_it_waits_is_queued_as_it_is_now(pool):
+    pool.make_nodes(1)
+    pool.make_queue()
+    pool.submit_job("moved", 2, {REQUIRED: RACK}, queue="nowhere")
+    pool.submit_job("shrunk", 9, {REQUIRED: RACK})
+    pool.submit_job("mended", 2, {REQUIRED: "example.com/rak"})
+    pool.told("moved", "QuotaReserved", "False", "Misconfigured")
+    pool.told("shrunk", "QuotaReserved", "False", "TopologyPlacementFailed")
+    pool.wait(lambda: pool.workload("mended") and pool.workload("mended")["spec"]["active"] is False, "the mistake to be found")
+    assert pool.workload("moved")["metadata"]["generation"] == 1, "nothing was changed yet"
+    pool.change_job("moved", {"metadata": {"labels": {f"{KUEUE}/queue-name": "main"}}})
+    pool.change_job("shrunk", {"spec": {"parallelism": 3, "completions": 3}})
+    pool.change_job("mended", {"spec": {"template": {"metadata": {"annotations": {REQUIRED: RACK}}}}})
+    for name, count in (("moved", 2), ("shrunk", 3), ("mended", 2)):
+        pool.check_assignment(name, pool.running(name, count))
+
+
 def test_a_job_that_is_started_past_its_queue_is_stopped(pool):
     pool.make_nodes(1)
     pool.make_queue(quota=4)

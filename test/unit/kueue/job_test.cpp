@@ -101,5 +101,56 @@ TEST(QueuedJob, ThatWasStartedPastItsQueueIsNotAdmittedBeforeItIsStopped) {
   EXPECT_THAT(world.to_jobs.back().write.body, HasSubstr("kueue.x-k8s.io/topology"));
 }
 
+// A job that waits; its Workload.
+std::string waiting(JobWorld& world, const JobState& state) {
+  world.job("train", state);
+  const Order create = world.only("Workload");
+  world.carry_out(create);
+  world.settle();
+  return create.write.object.name;
+}
+
+TEST(QueuedJob, ThatIsMovedToAnotherQueueWhileItWaitsWaitsThere) {
+  JobWorld world(1, 1, 8);
+  const std::string workload = waiting(world, {.queue = "nowhere"});
+  EXPECT_EQ(world.status(workload, "admission"), "");
+  world.job("train", {});
+  world.settle();
+  EXPECT_EQ(world.spec(workload, "queueName"), R"("main")");
+  EXPECT_NE(world.status(workload, "admission"), "");
+}
+
+TEST(QueuedJob, ThatWantsFewerPodsWhileItWaitsGetsThose) {
+  JobWorld world(1, 1, 8);
+  const std::string workload = waiting(world, {.pods = 9});
+  EXPECT_EQ(world.status(workload, "admission"), "");
+  world.job("train", {.pods = 8});
+  world.settle();
+  EXPECT_THAT(world.status(workload, "admission"), HasSubstr(R"("podCounts":{"universal":8})"));
+}
+
+TEST(QueuedJob, ThatIsMendedIsActiveAgain) {
+  JobWorld world(1, 1, 8);
+  const std::string workload = waiting(world, {.annotations = R"("kueue.x-k8s.io/podset-required-topology":"rak")"});
+  EXPECT_EQ(world.spec(workload, "active"), "false");
+  world.job("train", {});
+  world.settle();
+  EXPECT_EQ(world.spec(workload, "active"), "true");
+  EXPECT_NE(world.status(workload, "admission"), "");
+}
+
+TEST(QueuedJob, ThatWasStoppedKeepsTheTemplatesThatItCameWith) {
+  JobWorld world(1, 1, 8);
+  const std::string workload = running(world, "train");
+  const std::string before = world.spec(workload, "podSets");
+  world.set(workload, "active", "false");
+  world.job("train",
+            {.annotations = R"("kueue.x-k8s.io/workload":"w","kueue.x-k8s.io/podset-required-topology":"rack")"});
+  world.settle();
+  EXPECT_EQ(world.status(workload, "admission"), "");
+  EXPECT_EQ(world.spec(workload, "podSets"), before);
+  EXPECT_EQ(world.spec(workload, "active"), "false");
+}
+
 }  // namespace
 }  // namespace gantree::kueue

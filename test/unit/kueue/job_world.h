@@ -21,6 +21,7 @@ inline constexpr Time kJobsStart{std::chrono::seconds(1'700'000'000)};
 
 struct JobState {
   int pods = 4;
+  std::string queue = "main";
   bool suspended = true;
   bool started = false;  // has a startTime
   std::string annotations = R"("kueue.x-k8s.io/podset-required-topology":"rack")";
@@ -75,10 +76,10 @@ class JobWorld {
     send("batch", "v1", "Job",
          fmt::format(
              R"({{"metadata":{{"namespace":"default","name":"{0}","uid":"j-{0}","resourceVersion":"{1}",)"
-             R"("labels":{{"kueue.x-k8s.io/queue-name":"main"}}}},"spec":{{"suspend":{2},"parallelism":{3},)"
+             R"("labels":{{"kueue.x-k8s.io/queue-name":"{7}"}}}},"spec":{{"suspend":{2},"parallelism":{3},)"
              R"("completions":{3},"template":{{"metadata":{{"annotations":{{{4}}}}},"spec":{{"containers":[)"
              R"({{"name":"c","resources":{{"requests":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}},"status":{{{5}{6}}}}})",
-             name, ++version, state.suspended, state.pods, state.annotations, start, state.status));
+             name, ++version, state.suspended, state.pods, state.annotations, start, state.status, state.queue));
   }
 
   // A pod of a job that was started.
@@ -203,6 +204,11 @@ class JobWorld {
     return {create.write.object.name, only("Job")};
   }
 
+  [[nodiscard]] std::string spec(const std::string& workload, const std::string& field) const {
+    const Kept& kept = workloads_.at(workload);
+    const auto it = kept.spec.find(field);
+    return it == kept.spec.end() ? "" : it->second;
+  }
   [[nodiscard]] std::string status(const std::string& workload, const std::string& field) const {
     const Kept& kept = workloads_.at(workload);
     const auto it = kept.status.find(field);
