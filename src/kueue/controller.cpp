@@ -90,8 +90,16 @@ Step Controller::step(Time now) {
       later.erase(later.begin());
     }
   };
-  take_due(later_, dirty_);
+  std::set<std::string> due;
+  take_due(later_, due);
   take_due(later_jobs_, dirty_jobs_);
+  for (const std::string& key : due) {
+    const auto it = entries_.find(key);
+    if (it != entries_.end() && it->second.waits() && it->second.object.requeue_at) {
+      waiting_changed_.insert(key);  // its pause may be over
+    }
+  }
+  dirty_.merge(due);
   dirty_.insert(held_.begin(), held_.end());
   if (std::exchange(setup_changed_, false)) {
     read_setup(step);
@@ -222,6 +230,9 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Tim
       reporter_.note();
     }
     later_.emplace(entry->second.guard.opens(), open.workload);
+    if (entry->second.waits() && answer != Answer::kDone) {
+      waiting_changed_.insert(open.workload);  // it was left out as long as this was on its way
+    }
   }
   if (const auto job = jobs_.find(open.job); job != jobs_.end()) {
     Guard& guard = open.creation ? job->second.creation : job->second.guard;

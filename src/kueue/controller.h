@@ -202,7 +202,7 @@ class Controller {
   void follow(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step);
   void make_workload(JobEntry& job, const std::string& key, Step& step);
   void start_job(JobEntry& job, const std::string& key, const Entry& entry, Step& step);
-  void stop_job(JobEntry& job, const std::string& key, const Entry& entry, Step& step);
+  void stop_job(JobEntry& job, const std::string& key, Step& step);
   void add_flavors(const SetAssignment& assigned, SetStart& start) const;
   void patch_job(JobEntry& job, const std::string& key, json::Out::Array patch, Step& step);
 
@@ -241,9 +241,9 @@ class Controller {
                                  Entry& entry);
   void book_kept(Entry& entry, const std::map<std::size_t, std::set<std::size_t>>& lost);
   [[nodiscard]] std::string hostname_of(NodeId node) const;
-  void remove_stranded_pods(const Entry& entry, Step& step);
 
   void ungate(const std::string& key, Entry& entry, Step& step);
+  void remove_stranded_pods(const Entry& entry, Step& step);
   void ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& pods, Step& step);
   void report_queues(Time now, Step& step);
   // Why a Workload that has quota has to go because its queue is stopped; nothing where it may stay.

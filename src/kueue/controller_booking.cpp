@@ -26,6 +26,26 @@ std::string node_named(const Inventory& inventory, const std::string& hostname) 
   return hostname;  // it is gone: its pods hold nothing
 }
 
+namespace {
+
+// The domain of a host, by the levels of an assignment; empty where it is in none.
+std::vector<std::string> labels_of(const Inventory& inventory, const std::string& node,
+                                   const TopologyAssignment& assignment) {
+  const auto id = inventory.find(node);
+  std::vector<std::string> values;
+  for (const std::string& level : assignment.levels) {
+    const auto key = inventory.strings().find(level);
+    const StringId* value = key && id ? label_value(inventory.node(*id).labels, *key) : nullptr;
+    if (value == nullptr) {
+      return {};
+    }
+    values.emplace_back(inventory.strings().text(*value));
+  }
+  return values;
+}
+
+}  // namespace
+
 QuotaDemand Controller::quota_of(const Admission& admission, const std::map<std::string, int>& given_back) const {
   QuotaDemand used;
   const auto queue = setup_.cluster_queues.find(admission.cluster_queue);
@@ -68,10 +88,33 @@ std::vector<HostCount> Controller::hosts_of(const Entry& entry, const SetAssignm
   if (!set.topology || set.topology->levels.empty()) {
     return hosts;
   }
-  const bool by_host = set.topology->levels.back() == kHostnameLabel;
-  for (const AssignedDomain& domain : set.topology->domains) {
-    if (by_host) {
+  if (set.topology->levels.back() == kHostnameLabel) {
+    for (const AssignedDomain& domain : set.topology->domains) {
       hosts.push_back({.node = node_named(cluster_.inventory(), domain.values.back()), .count = domain.count});
+    }
+    return hosts;
+  }
+  const auto request = std::find_if(entry.object.request.pod_sets.begin(), entry.object.request.pod_sets.end(),
+                                    [&](const PodSetRequest& one) { return one.name == set.name; });
+  const Inventory& inventory = cluster_.inventory();
+  std::map<std::string, int> bound;
+  const auto pods = pods_of_.find(entry.key());
+  for (const std::string& key : pods == pods_of_.end() ? std::set<std::string>() : pods->second) {
+    const StartedPod& pod = pods_.at(key);
+    bound[pod.node] += pod.set == set.name && !pod.ended ? 1 : 0;
+  }
+  for (const AssignedDomain& domain : set.topology->domains) {
+    int left = domain.count;
+    for (const bool running : {true, false}) {
+      for (std::uint32_t i = 0; request != entry.object.request.pod_sets.end() && i < inventory.size(); ++i) {
+        const std::string& node = inventory.node(NodeId{i}).name;
+        if (left > 0 && inventory.alive(NodeId{i}) && labels_of(inventory, node, *set.topology) == domain.values) {
+          const std::int64_t room = running ? bound[node] : inventory.room(NodeId{i}, request->shape.requests);
+          const int here = static_cast<int>(std::clamp<std::int64_t>(room, 0, left));
+          hosts.push_back({.node = node, .count = here});
+          left -= here;
+        }
+      }
     }
   }
   return hosts;
@@ -114,13 +157,29 @@ void Controller::book(Entry& entry) {
     // Pods that are over and will not be replaced need no room any more.
     const auto given_back = entry.object.reclaimable.find(set.name);
     int spare = given_back == entry.object.reclaimable.end() ? 0 : given_back->second;
-    for (const HostCount& host : hosts_of(entry, set)) {
+    std::vector<HostCount> held = hosts_of(entry, set);
+    for (HostCount& host : held) {
       int& here = bound[host.node];
       const int gone = std::min({spare, over[host.node], std::max(0, host.count - here)});
-      const int held = std::max(0, host.count - here - gone);
+      const int left = std::max(0, host.count - here - gone);
       spare -= gone;
       here = std::max(0, here - host.count);
-      for (int i = 0; i < held; ++i) {
+      host.count = left;
+    }
+    // In a domain of several hosts kube-scheduler may have chosen others of them.
+    for (const auto& [node, elsewhere] : bound) {
+      int count = elsewhere;
+      const std::vector<std::string> domain = labels_of(cluster_.inventory(), std::string(node), *set.topology);
+      for (HostCount& host : held) {
+        if (count > 0 && host.count > 0 && labels_of(cluster_.inventory(), host.node, *set.topology) == domain) {
+          const int less = std::min(count, host.count);
+          host.count -= less;
+          count -= less;
+        }
+      }
+    }
+    for (const HostCount& host : held) {
+      for (int i = 0; i < host.count; ++i) {
         std::string key = fmt::format("{}#{}#{}#{}", owner, set.name, host.node, i);
         cluster_.upsert_pod({.key = key, .node = host.node, .requests = request->shape.requests});
         entry.placeholders.push_back(std::move(key));

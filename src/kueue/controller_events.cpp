@@ -107,6 +107,9 @@ Result<> Controller::workload_changed(const LiveObject& object) {
       entry.blockers.clear();
       held_.erase(key);
     }
+    if (another || !read->admission) {
+      entry.evicting.reset();
+    }
     room_changed_ = room_changed_ || ended || returned || another;
     if (entry.object.admission != read->admission) {
       forget_slots(key);

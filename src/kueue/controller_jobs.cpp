@@ -34,8 +34,9 @@ void Controller::reconcile_job(const std::string& key, Time now, Step& step) {
   JobEntry& job = it->second;
   const auto found = workloads_by_owner_.find(job.ref.uid);
   const bool alone = found == workloads_by_owner_.end();
-  const Guard& guard = alone ? job.creation : job.guard;
-  if (guard.closed(alone ? std::string(kMade) : job.resource_version, now)) {
+  const bool to_make = alone && job.progress.suspended;
+  const Guard& guard = to_make ? job.creation : job.guard;
+  if (guard.closed(to_make ? std::string(kMade) : job.resource_version, now)) {
     later_jobs_.emplace(std::max(guard.opens(), now + std::chrono::milliseconds(100)), key);
     return;
   }
@@ -59,7 +60,7 @@ void Controller::reconcile_job(const std::string& key, Time now, Step& step) {
   } else if (!runs && !job.progress.suspended && entry.suspended()) {
     resume(entry, now, step);
   } else if (!runs && !job.progress.suspended) {
-    stop_job(job, key, entry, step);
+    stop_job(job, key, step);
   } else if (!runs) {
     follow(job, key, entry, now, step);
   }
@@ -87,7 +88,12 @@ void Controller::make_workload(JobEntry& job, const std::string& key, Step& step
     return;
   }
   const auto workload = gantree::read_workload({.object = parsed->object, .ns = job.ref.ns, .name = job.ref.name});
-  if (!workload || !is_ours(*workload) || workload->over || !job.progress.suspended) {
+  if (!workload || !is_ours(*workload) || workload->over) {
+    return;
+  }
+  if (!job.progress.suspended) {
+    // Somebody started it, or deleted its Workload: nothing that it uses is accounted for.
+    stop_job(job, key, step);
     return;
   }
   json::Reader read(kNoFile, parsed->object.value, key);
@@ -205,7 +211,7 @@ void Controller::add_flavors(const SetAssignment& assigned, SetStart& start) con
   }
 }
 
-void Controller::stop_job(JobEntry& job, const std::string& key, const Entry&, Step& step) {
+void Controller::stop_job(JobEntry& job, const std::string& key, Step& step) {
   patch_job(job, key, {set_field("/spec/suspend", true)}, step);
 }
 

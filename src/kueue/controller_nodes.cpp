@@ -225,7 +225,6 @@ bool Controller::mend(Entry& entry, Time now, Step& step) {
     return true;
   }
   step.news.push_back(fmt::format("workload \"{}\" gets other hosts for {}", entry.key(), which));
-  remove_stranded_pods(entry, step);
   entry.assumed = std::move(admission);
   entry.sent = false;
   entry.hosts.clear();
@@ -296,25 +295,6 @@ void Controller::book_kept(Entry& entry, const std::map<std::size_t, std::set<st
   entry.hosts.clear();
   book(entry);
   std::swap(entry.assumed, kept);
-}
-
-// Pods that were sent to a lost host and never got there would wait for it for ever: their job makes others.
-void Controller::remove_stranded_pods(const Entry& entry, Step& step) {
-  const auto pods = pods_of_.find(entry.key());
-  for (const std::string& key : pods == pods_of_.end() ? std::set<std::string>() : pods->second) {
-    const StartedPod& pod = pods_.at(key);
-    const auto host = pod.selector.find(kHostnameLabel);
-    if (!pod.node.empty() || pod.gated || pod.ended || pod.deleting || host == pod.selector.end()) {
-      continue;
-    }
-    for (const SetAssignment& set : entry.object.admission->sets) {
-      if (set.name == pod.set && is_lost(entry, set, node_named(cluster_.inventory(), host->second))) {
-        order(step, Urgency::kBinding,
-              {.verb = WriteVerb::kDelete, .object = pod_ref(key, pod.uid), .node = {}, .body = {}}, {});
-        break;
-      }
-    }
-  }
 }
 
 }  // namespace gantree::kueue

@@ -3,6 +3,7 @@
 
 #include "base/whole_number.h"
 #include "dialects/core/metadata.h"
+#include "dialects/gangs.h"
 #include "dialects/kueue/names.h"
 #include "kueue/controller.h"
 #include "live/notices.h"
@@ -78,6 +79,30 @@ Write ungating(const std::string& key, const StartedPod& pod, const TopologyAssi
 
 }  // namespace
 
+// Pods that were sent where their Workload has no place any more would wait for it for ever: their job makes others.
+void Controller::remove_stranded_pods(const Entry& entry, Step& step) {
+  const auto pods = pods_of_.find(entry.key());
+  for (const std::string& key : pods == pods_of_.end() ? std::set<std::string>() : pods->second) {
+    StartedPod& pod = pods_.at(key);
+    if (!pod.node.empty() || pod.gated || pod.ended || pod.deleting || pod.asked) {
+      continue;
+    }
+    for (const SetAssignment& set : entry.object.admission->sets) {
+      if (set.name != pod.set || !set.topology || !pod.selector.contains(set.topology->levels.back())) {
+        continue;
+      }
+      const std::vector<AssignedDomain>& domains = set.topology->domains;
+      if (std::none_of(domains.begin(), domains.end(),
+                       [&](const AssignedDomain& domain) { return selects(pod, *set.topology, domain); })) {
+        pod.asked = true;
+        order(step, Urgency::kBinding,
+              {.verb = WriteVerb::kDelete, .object = pod_ref(key, pod.uid), .node = {}, .body = {}},
+              {.workload = {}, .job = {}, .pod = key});
+      }
+    }
+  }
+}
+
 void Controller::ungate(const std::string& key, Entry& entry, Step& step) {
   const auto pods = pods_of_.find(key);
   if (pods == pods_of_.end() || !entry.object.admission || !entry.object.holds(kAdmitted)) {
@@ -108,6 +133,12 @@ void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::v
     left.push_back(assignment.domains[i].count);
     slots.insert(slots.end(), static_cast<std::size_t>(assignment.domains[i].count), i);
   }
+  std::set<std::size_t> lost;
+  for (std::size_t i = 0; assignment.levels.back() == kHostnameLabel && i < assignment.domains.size(); ++i) {
+    if (is_lost(entry, set, node_named(cluster_.inventory(), assignment.domains[i].values.back()))) {
+      lost.insert(i);
+    }
+  }
   std::vector<std::string> gated;
   for (const std::string& key : members) {
     const StartedPod& pod = pods_.at(key);
@@ -133,6 +164,9 @@ void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::v
     StartedPod& pod = pods_.at(key);
     const auto rank = request == entry.object.request.pod_sets.end() ? std::nullopt : rank_of(pod, *request);
     const bool known = rank && static_cast<std::size_t>(*rank) < slots.size();
+    if (known && lost.contains(slots[static_cast<std::size_t>(*rank)])) {
+      continue;  // it will be given another place
+    }
     if (known && left[slots[static_cast<std::size_t>(*rank)]] > 0) {
       pod.slot = slots[static_cast<std::size_t>(*rank)];
       --left[*pod.slot];
@@ -141,12 +175,15 @@ void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::v
     }
   }
   for (const std::string& key : others) {
-    const auto free = std::find_if(left.begin(), left.end(), [](int count) { return count > 0; });
-    if (free == left.end()) {
+    std::size_t free = 0;
+    while (free < left.size() && (left[free] == 0 || lost.contains(free))) {
+      ++free;
+    }
+    if (free == left.size()) {
       break;  // more pods than were asked for: they wait
     }
-    --*free;
-    pods_.at(key).slot = static_cast<std::size_t>(free - left.begin());
+    --left[free];
+    pods_.at(key).slot = free;
   }
   for (const std::string& key : members) {
     StartedPod& pod = pods_.at(key);

@@ -48,11 +48,15 @@ std::optional<RunningGang> Controller::running_gang(const Entry& entry) {
     if (wanted == request.pod_sets.end()) {
       continue;
     }
+    // What is booked for it, neither more nor less: pods that are over hold nothing.
     std::map<std::string, int> counts;
-    for (const HostCount& host : hosts_of(entry, set)) {
-      counts[host.node] += host.count;
+    const std::string prefix = fmt::format("{}#{}#", entry.key(), set.name);
+    for (const std::string& key : entry.placeholders) {
+      if (key.starts_with(prefix)) {
+        ++counts[std::string(cluster_.node_of(key))];
+      }
     }
-    for (const std::string& key : pods == pods_of_.end() || set.topology ? std::set<std::string>() : pods->second) {
+    for (const std::string& key : pods == pods_of_.end() ? std::set<std::string>() : pods->second) {
       const StartedPod& pod = pods_.at(key);
       if (pod.set == set.name && !pod.node.empty() && !pod.ended) {
         ++counts[pod.node];
@@ -143,7 +147,8 @@ void Controller::preempt_for(Entry& entry, Time now, Step& step) {
 void Controller::hold(Entry& entry, Time now, Step& step) {
   std::erase_if(entry.blockers, [&](const std::string& key) {
     const auto victim = entries_.find(key);
-    return victim == entries_.end() || !victim->second.admission() || victim->second.object.holds(kFinished);
+    // One that left may have been admitted anew since.
+    return victim == entries_.end() || !victim->second.leaves() || victim->second.object.holds(kFinished);
   });
   if (entry.blockers.empty()) {
     held_.erase(entry.key());

@@ -124,6 +124,7 @@ void Controller::look_after(Entry& entry, const JobEntry* job, Time now, Step& s
     write_eviction(entry, now, step);
     return;
   }
+  remove_stranded_pods(entry, step);
   if (mend(entry, now, step)) {
     return;
   }

@@ -1,0 +1,225 @@
+#include "support/fake_server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace gantree::test {
+
+std::string FakeServer::key(std::string_view kind, std::string_view ns, std::string_view name) {
+  return fmt::format("{} {}/{}", kind, ns, name);
+}
+
+void FakeServer::put(std::string_view group, std::string_view version, std::string_view kind, Tree tree) {
+  const std::string ns = tree.str({"metadata", "namespace"});
+  const std::string name = tree.str({"metadata", "name"});
+  Stored& stored = objects_[key(kind, ns, name)];
+  tree.at({"metadata", "uid"}) = Tree::string(stored.name.empty() ? fresh_uid() : stored.uid());
+  stored = {.group = std::string(group),
+            .version = std::string(version),
+            .kind = std::string(kind),
+            .ns = ns,
+            .name = name,
+            .tree = std::move(tree)};
+  tell(stored);
+}
+
+void FakeServer::tell(const Stored& stored) {
+  Stored& mine = objects_.at(key(stored.kind, stored.ns, stored.name));
+  mine.tree.at({"metadata", "resourceVersion"}) = Tree::string(std::to_string(++versions_));
+  auto object = prune(mine.group, mine.version, mine.kind, mine.tree.to_json());
+  GANTREE_CHECK(object);
+  pending_[key(mine.kind, mine.ns, mine.name)].push_back(
+      {.group = mine.group, .kind = mine.kind, .ns = mine.ns, .name = mine.name, .object = std::move(*object)});
+}
+
+void FakeServer::change(const std::string& key, const std::function<void(Tree&)>& how) {
+  Stored& stored = objects_.at(key);
+  Tree before = stored.tree;
+  how(stored.tree);
+  if (before != stored.tree) {
+    tell(stored);
+  }
+}
+
+void FakeServer::remove(const std::string& key) {
+  const auto it = objects_.find(key);
+  if (it == objects_.end()) {
+    return;
+  }
+  const Stored& gone = it->second;
+  pending_[key].push_back(
+      {.group = gone.group, .kind = gone.kind, .ns = gone.ns, .name = gone.name, .object = std::nullopt});
+  objects_.erase(it);
+}
+
+const Stored* FakeServer::find(const std::string& key) const {
+  const auto it = objects_.find(key);
+  return it == objects_.end() ? nullptr : &it->second;
+}
+
+std::vector<const Stored*> FakeServer::all(std::string_view kind) const {
+  std::vector<const Stored*> found;
+  for (const auto& [key, stored] : objects_) {
+    if (stored.kind == kind) {
+      found.push_back(&stored);
+    }
+  }
+  return found;
+}
+
+WriteResult FakeServer::apply(const Write& write) {
+  const ObjectRef& ref = write.object;
+  if (ref.kind == "Event") {
+    return WriteResult::kOk;
+  }
+  const std::string at = key(ref.kind, ref.ns, ref.name);
+  const auto it = objects_.find(at);
+  if (write.verb == WriteVerb::kCreate) {
+    if (it != objects_.end()) {
+      return WriteResult::kConflict;
+    }
+    put(ref.group, ref.version, ref.kind, Tree::parse(write.body));
+    return WriteResult::kOk;
+  }
+  if (it == objects_.end()) {
+    return WriteResult::kNotFound;
+  }
+  if (!ref.uid.empty() && it->second.uid() != ref.uid && write.verb != WriteVerb::kJsonPatch) {
+    return WriteResult::kConflict;
+  }
+  if (write.verb == WriteVerb::kDelete) {
+    const std::string node = it->second.tree.str({"spec", "nodeName"});
+    if (ref.kind == "Pod" && !node.empty()) {
+      change(at, [](Tree& pod) { pod.at({"metadata", "deletionTimestamp"}) = Tree::string("2026-01-01T00:00:00Z"); });
+    } else {
+      remove(at);
+    }
+    return WriteResult::kOk;
+  }
+  return patch(it->second, write);
+}
+
+WriteResult FakeServer::patch(Stored& stored, const Write& write) {
+  const Tree body = Tree::parse(write.body);
+  Tree next = stored.tree;
+  if (write.verb == WriteVerb::kJsonPatch) {
+    if (!next.patch(body)) {
+      return WriteResult::kInvalid;  // as the API server says it of a test that fails
+    }
+  } else {
+    const std::string version = body.str({"metadata", "resourceVersion"});
+    if (!version.empty() && version != stored.tree.str({"metadata", "resourceVersion"})) {
+      return WriteResult::kConflict;
+    }
+    if (stored.kind == "Pod") {
+      if (const WriteResult result = patch_pod(next, body); result != WriteResult::kOk) {
+        return result;
+      }
+    } else if (write.verb == WriteVerb::kPatchStatus) {
+      next.at({"status"}).merge(*body.find({"status"}));
+    } else {
+      next.at({"spec"}).merge(*body.find({"spec"}));
+    }
+  }
+  if (stored.kind == "Job") {
+    const bool fixed = !stored.tree.flag({"spec", "suspend"}) || stored.tree.find({"status", "startTime"}) != nullptr;
+    if (fixed && *next.find({"spec", "template"}) != *stored.tree.find({"spec", "template"})) {
+      return WriteResult::kInvalid;
+    }
+  }
+  if (next != stored.tree) {
+    stored.tree = std::move(next);
+    tell(stored);
+  }
+  return WriteResult::kOk;
+}
+
+WriteResult FakeServer::patch_pod(Tree& pod, const Tree& patch) {
+  const Tree* gates = pod.find({"spec", "schedulingGates"});
+  const bool gated = gates != nullptr && !gates->items.empty();
+  Tree selector = pod.find({"spec", "nodeSelector"}) != nullptr ? *pod.find({"spec", "nodeSelector"}) : Tree();
+  const Tree before = selector;
+  if (const Tree* more = patch.find({"spec", "nodeSelector"})) {
+    selector.merge(*more);
+  }
+  if (selector != before) {
+    if (!gated) {
+      return WriteResult::kInvalid;
+    }
+    for (const auto& [name, value] : before.members) {
+      if (selector.members[name] != value) {
+        return WriteResult::kInvalid;  // it may only be narrowed
+      }
+    }
+    pod.at({"spec", "nodeSelector"}) = selector;
+  }
+  if (const Tree* less = patch.find({"spec", "schedulingGates"}); less != nullptr && gated) {
+    std::vector<Tree>& left = pod.at({"spec", "schedulingGates"}).items;
+    std::erase_if(left, [&](const Tree& gate) {
+      return std::any_of(less->items.begin(), less->items.end(),
+                         [&](const Tree& one) { return one.str({"name"}) == gate.str({"name"}); });
+    });
+  }
+  return WriteResult::kOk;
+}
+
+bool FakeServer::has_events_of(std::string_view kind) const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [&](const auto& entry) { return entry.second.front().kind == kind; });
+}
+
+ServerEvent FakeServer::next_event(std::mt19937& random) {
+  auto it = pending_.begin();
+  std::advance(it, std::uniform_int_distribution<std::size_t>(0, pending_.size() - 1)(random));
+  const std::string key = it->first;
+  ServerEvent event = std::move(it->second.front());
+  it->second.pop_front();
+  if (it->second.empty()) {
+    pending_.erase(it);
+  }
+  if (event.object) {
+    known_.insert_or_assign(key, event);
+  } else {
+    known_.erase(key);
+  }
+  return event;
+}
+
+void FakeServer::list_again(std::string_view kind) {
+  std::erase_if(pending_, [&](const auto& entry) { return entry.second.front().kind == kind; });
+  for (const auto& [key, event] : known_) {
+    const Stored* now = find(key);
+    // Another object of the same name has taken its place, or none has.
+    if (event.kind == kind && (now == nullptr || now->uid() != event.object->uid)) {
+      pending_[key].push_back(
+          {.group = event.group, .kind = event.kind, .ns = event.ns, .name = event.name, .object = std::nullopt});
+    }
+  }
+  for (const auto& [key, stored] : objects_) {
+    if (stored.kind == kind) {
+      auto object = prune(stored.group, stored.version, stored.kind, stored.tree.to_json());
+      pending_[key].push_back({.group = stored.group,
+                               .kind = stored.kind,
+                               .ns = stored.ns,
+                               .name = stored.name,
+                               .object = std::move(*object)});
+    }
+  }
+}
+
+void FakeServer::list_all_again() {
+  pending_.clear();
+  known_.clear();
+  std::set<std::string> kinds;
+  for (const auto& [key, stored] : objects_) {
+    kinds.insert(stored.kind);
+  }
+  for (const std::string& kind : kinds) {
+    list_again(kind);
+  }
+}
+
+}  // namespace gantree::test

@@ -1,0 +1,78 @@
+// An API server in memory: objects with uids and versions, writes with their preconditions, and watches that are late.
+//
+// Events of one object come in order; those of different objects do not.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialects/write.h"
+#include "live/object.h"
+#include "support/tree.h"
+
+namespace gantree::test {
+
+struct Stored {
+  std::string group;
+  std::string version;
+  std::string kind;
+  std::string ns;
+  std::string name;
+  Tree tree;
+
+  [[nodiscard]] std::string uid() const { return tree.str({"metadata", "uid"}); }
+};
+
+struct ServerEvent {
+  std::string group;
+  std::string kind;
+  std::string ns;
+  std::string name;
+  std::optional<LiveObject> object;  // nothing: it was removed
+};
+
+enum class WriteResult : std::uint8_t { kOk, kConflict, kNotFound, kInvalid };
+
+class FakeServer {
+ public:
+  // Creates it, or replaces what is there of that name.
+  void put(std::string_view group, std::string_view version, std::string_view kind, Tree tree);
+  // Changes an object that is there.
+  void change(const std::string& key, const std::function<void(Tree&)>& how);
+  void remove(const std::string& key);
+  [[nodiscard]] WriteResult apply(const Write& write);
+
+  [[nodiscard]] static std::string key(std::string_view kind, std::string_view ns, std::string_view name);
+  [[nodiscard]] const Stored* find(const std::string& key) const;
+  [[nodiscard]] std::vector<const Stored*> all(std::string_view kind) const;
+  [[nodiscard]] std::string fresh_uid() { return "uid-" + std::to_string(++uids_); }
+
+  [[nodiscard]] bool has_events() const { return !pending_.empty(); }
+  [[nodiscard]] bool has_events_of(std::string_view kind) const;
+  // The next event of a random object. Requires that there is one.
+  [[nodiscard]] ServerEvent next_event(std::mt19937& random);
+  // The watch of a kind starts anew: events are left out, and what is there is told once more.
+  void list_again(std::string_view kind);
+  // Somebody else watches from now on: knows nothing, and is told everything.
+  void list_all_again();
+
+ private:
+  void tell(const Stored& stored);
+  [[nodiscard]] WriteResult patch(Stored& stored, const Write& write);
+  [[nodiscard]] static WriteResult patch_pod(Tree& pod, const Tree& patch);
+
+  std::map<std::string, Stored> objects_;
+  std::map<std::string, std::deque<ServerEvent>> pending_;  // by key
+  std::map<std::string, ServerEvent> known_;                // last told of, by key
+  std::uint64_t versions_ = 0;
+  std::uint64_t uids_ = 0;
+};
+
+}  // namespace gantree::test

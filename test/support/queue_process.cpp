@@ -1,0 +1,54 @@
+#include "support/queue_process.h"
+
+#include <algorithm>
+
+namespace gantree::test {
+
+Process::Process(const kueue::ReadyRules& ready)
+    : scheduler_(SchedulerOptions{}), controller_(scheduler_.cluster(), {.instance = "model", .ready = ready}) {}
+
+void Process::take(const ServerEvent& event, Time now) {
+  const bool queues_alone = kueue::Controller::owns(event.group, event.kind);
+  if (!event.object) {
+    controller_.removed(event.kind, event.ns, event.name, now);
+    if (!queues_alone) {
+      scheduler_.removed(event.kind, event.ns, event.name, now);
+    }
+    if (event.kind == "Node") {
+      controller_.node_changed(event.name);
+    }
+    return;
+  }
+  const auto complain = [&](const Result<>& taken) {
+    if (!taken) {
+      complaints.push_back(taken.error().message);
+    }
+  };
+  if (queues_alone || event.kind == "Pod") {
+    complain(controller_.changed(*event.object, now));
+  }
+  if (!queues_alone) {
+    const std::uint64_t before = cluster().inventory().position();
+    complain(scheduler_.changed(*event.object, now));
+    if (event.kind == "Node" && cluster().inventory().position() != before) {
+      controller_.node_changed(event.name);
+    }
+  }
+}
+
+std::vector<Order> Process::step(Time now) {
+  Step queues = controller_.step(now);
+  Step pods = scheduler_.step(now);
+  wake_ = queues.wake && pods.wake ? std::min(queues.wake, pods.wake) : queues.wake ? queues.wake : pods.wake;
+  std::vector<Order> orders = std::move(queues.orders);
+  orders.insert(orders.end(), pods.orders.begin(), pods.orders.end());
+  std::erase_if(orders, [](const Order& order) { return order.urgency == Urgency::kEvent; });
+  return orders;
+}
+
+void Process::answered(std::uint64_t order, Answer answer, Time now) {
+  scheduler_.answered(order, answer, "", now);
+  controller_.answered(order, answer, "", now);
+}
+
+}  // namespace gantree::test

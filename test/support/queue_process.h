@@ -1,0 +1,33 @@
+// Scheduler and queues on one cluster, told of what a fake server has.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "kueue/controller.h"
+#include "live/scheduler.h"
+#include "support/fake_server.h"
+
+namespace gantree::test {
+
+// One life of the program: what it takes in and what it orders, as its loop does it.
+class Process {
+ public:
+  explicit Process(const kueue::ReadyRules& ready);
+  void take(const ServerEvent& event, Time now);
+  [[nodiscard]] std::vector<Order> step(Time now);
+  void answered(std::uint64_t order, Answer answer, Time now);
+  [[nodiscard]] Cluster& cluster() { return scheduler_.cluster(); }
+  [[nodiscard]] const kueue::Controller& controller() const { return controller_; }
+  [[nodiscard]] std::optional<Time> wake() const { return wake_; }
+  std::vector<std::string> complaints;
+
+ private:
+  LiveScheduler scheduler_;
+  kueue::Controller controller_;
+  std::optional<Time> wake_;
+};
+
+}  // namespace gantree::test
