@@ -219,7 +219,7 @@ void Controller::assume(Entry& entry, const Decision& decision) {
       const std::string& node = cluster_.inventory().node(share.node).name;
       entry.hosts[set.name].push_back({.node = node, .count = share.count});
       for (int i = 0; i < share.count; ++i) {
-        std::string key = fmt::format("{}#{}#{}#{}", owner, set.name, node, i);
+        std::string key = fmt::format("{}#{}#{}#{}", owner, set.name, node, entry.placeholders.size());
         cluster_.name_assumed({.key = key, .node = node, .requests = set.requests});
         entry.placeholders.push_back(std::move(key));
       }

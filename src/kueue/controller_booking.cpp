@@ -180,7 +180,7 @@ void Controller::book(Entry& entry) {
     }
     for (const HostCount& host : held) {
       for (int i = 0; i < host.count; ++i) {
-        std::string key = fmt::format("{}#{}#{}#{}", owner, set.name, host.node, i);
+        std::string key = fmt::format("{}#{}#{}#{}", owner, set.name, host.node, entry.placeholders.size());
         cluster_.upsert_pod({.key = key, .node = host.node, .requests = request->shape.requests});
         entry.placeholders.push_back(std::move(key));
       }

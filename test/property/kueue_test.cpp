@@ -36,8 +36,9 @@ void live_through(std::uint32_t seed, int steps) {
         return;
       }
     }
-    EXPECT_TRUE(world.calm()) << "it does not come to rest after\n" << world.last_actions();
-    if (!holds_up(world, "while it calms down") || ::testing::Test::HasFailure()) {
+    const bool rests = world.calm();
+    EXPECT_TRUE(rests) << "it does not come to rest after\n" << world.last_actions();
+    if (!rests || !holds_up(world, "while it calms down")) {
       return;
     }
     world.check_calm();

@@ -94,6 +94,23 @@ TEST(KueueController, APodThatIsOnItsWayToWhereItsWorkloadHasNoPlaceAnyMoreIsRep
   EXPECT_EQ(cluster.server.find(SmallCluster::pod_key("p")), nullptr);
 }
 
+TEST(KueueController, WhereOneHostTakesThePodsOfTwoThatAreLostRoomIsHeldThereForBoth) {
+  SmallCluster cluster;
+  cluster.node("a", 1);
+  cluster.node("b", 1);
+  cluster.job("j", 2, 1);
+  cluster.settle();
+  ASSERT_TRUE(cluster.admitted("j"));
+  cluster.node("a", 1, "r0", true);
+  cluster.node("b", 1, "r0", true);
+  cluster.node("c", 2);
+  cluster.settle();
+  cluster.job("next", 1, 1);
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("j"));
+  EXPECT_FALSE(cluster.admitted("next"));
+}
+
 TEST(KueueController, WherePodsRunOnOtherHostsOfTheirRackThoseThatWerePlannedAreFree) {
   SmallCluster cluster({}, false);
   cluster.node("a", 4);
