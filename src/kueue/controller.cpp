@@ -240,6 +240,11 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Tim
     later_jobs_.emplace(guard.opens(), open.job);
   }
   reporter_.answered(open.queue, answer, now);
+  if (PodGroup* group = groups_.group_of_pod(open.member); group != nullptr && answer != Answer::kDone) {
+    group->pods.at(open.member).asked = false;
+    later_.emplace(now + std::chrono::seconds(1), group->key());
+    later_jobs_.emplace(now + std::chrono::seconds(1), group_job(group->key()));
+  }
   if (const auto pod = pods_.find(open.pod); pod != pods_.end()) {
     // Where it may have been done, the slot stays taken until the pod's own event tells; asking again does no harm.
     if (answer == Answer::kRefused || answer == Answer::kWithdrawn) {

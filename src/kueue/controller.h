@@ -28,8 +28,10 @@
 #include "dialects/live.h"
 #include "kueue/guard.h"
 #include "kueue/job.h"
+#include "kueue/pod_groups.h"
 #include "kueue/queue_reporter.h"
 #include "kueue/queue_status.h"
+#include "kueue/workload_body.h"
 #include "kueue/workload_object.h"
 #include "live/object.h"
 #include "live/order.h"
@@ -72,6 +74,9 @@ struct StartedPod {
   bool gated = false;
   bool deleting = false;
   bool ended = false;
+  bool held = false;   // behind the gate of admission: it carries no marks of ours yet
+  bool spent = false;  // of a group, and has succeeded: nobody takes its slot
+  std::string group;   // uid of the group of a held pod
   std::map<std::string, std::string, std::less<>> marks;     // labels, else annotations, of a gated pod
   std::map<std::string, std::string, std::less<>> selector;  // of a pod that has no node
   std::optional<std::size_t> slot;  // domain of the assignment to which we sent it, not seen yet
@@ -121,8 +126,12 @@ struct Entry {
   [[nodiscard]] std::string key() const { return object.ref.ns + "/" + object.ref.name; }
 };
 
+// Stands for the version of an object that is not seen yet.
+inline constexpr std::string_view kMade = "made";
+
 struct JobEntry {
-  const JobKind* kind = nullptr;
+  const JobKind* kind = nullptr;  // of an object; nullptr where pods wait by themselves
+  std::string group;              // those pods
   ObjectRef ref;
   std::string resource_version;
   std::string text;
@@ -135,6 +144,9 @@ struct JobEntry {
 
 // The node that carries a hostname; its own name in nearly all clusters, and where there is none.
 [[nodiscard]] std::string node_named(const Inventory& inventory, const std::string& hostname);
+
+// The key of the job that a group of pods is.
+[[nodiscard]] std::string group_job(std::string_view group);
 
 class Controller {
  public:
@@ -177,6 +189,7 @@ class Controller {
     bool admission = false;
     bool creation = false;  // of the Workload of the job
     std::string queue = {};
+    std::string member = {};  // pod of a group
   };
 
   [[nodiscard]] Result<> workload_changed(const LiveObject& object);
@@ -201,6 +214,7 @@ class Controller {
   void resume(Entry& entry, Time now, Step& step);
   void follow(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step);
   void make_workload(JobEntry& job, const std::string& key, Step& step);
+  void create(JobEntry& job, const std::string& key, WorkloadSeed seed, const std::vector<SetSpec>& sets, Step& step);
   void start_job(JobEntry& job, const std::string& key, const Entry& entry, Step& step);
   void stop_job(JobEntry& job, const std::string& key, Step& step);
   void add_flavors(const SetAssignment& assigned, SetStart& start) const;
@@ -242,6 +256,21 @@ class Controller {
   void book_kept(Entry& entry, const std::map<std::size_t, std::set<std::size_t>>& lost);
   [[nodiscard]] std::string hostname_of(NodeId node) const;
 
+  void groups_changed(const std::vector<std::string>& groups);
+  void reconcile_group(const std::string& key, Time now, Step& step);
+  void make_group_workload(JobEntry& job, const std::string& key, PodGroup& group, Time now, Step& step);
+  void check_group(PodGroup& group, Entry& entry, Time now, Step& step);
+  // Where the last pod is gone.
+  void end_group(const std::string& key, PodGroup& group, Entry* entry, Time now, Step& step);
+  void remove_workload(Entry& entry, Time now, Step& step);
+  void remove_released(PodGroup& group, Step& step);
+  void let_go(PodGroup& group, Step& step);
+  void tell_excess(PodGroup& group, const std::map<std::string, int>& counts, Time now, Step& step);
+  // `domain`: where it is to go; nullptr where that is for the scheduler to say.
+  void release_pod(const std::string& key, const Entry& entry, const SetAssignment& set, const AssignedDomain* domain,
+                   Step& step);
+  void release_set(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members, Step& step);
+
   void ungate(const std::string& key, Entry& entry, Step& step);
   void remove_stranded_pods(const Entry& entry, Step& step);
   void ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& pods, Step& step);
@@ -265,10 +294,11 @@ class Controller {
   std::map<std::string, JobEntry> jobs_;                   // by kind and namespace/name
   std::map<std::string, std::string> jobs_by_uid_;
   std::map<std::string, std::string> workloads_by_owner_;  // by uid of the job
-  std::map<std::string, StartedPod> pods_;                 // by namespace/name
-  std::map<std::string, std::set<std::string>> pods_of_;   // by workload
-  std::set<std::string> dirty_;                            // workloads to look at
-  std::set<std::string> waiting_changed_;                  // workloads that came to wait, or wait for something else
+  PodGroups groups_;
+  std::map<std::string, StartedPod> pods_;                // by namespace/name
+  std::map<std::string, std::set<std::string>> pods_of_;  // by workload
+  std::set<std::string> dirty_;                           // workloads to look at
+  std::set<std::string> waiting_changed_;                 // workloads that came to wait, or wait for something else
   std::set<std::string> dirty_jobs_;
   std::set<std::string> unbooked_;  // workloads whose bookings are out of date
   std::set<std::string> changed_nodes_;

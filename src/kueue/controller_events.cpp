@@ -123,6 +123,10 @@ Result<> Controller::workload_changed(const LiveObject& object) {
       jobs_.at(job->second).creation = {};
     }
   }
+  if (entry.object.owner_uid == group_uid(object.ns, object.name)) {
+    groups_.expect(object.ns, object.name);
+    groups_changed({key});
+  }
   if (entry.waits()) {
     waiting_changed_.insert(key);
   }
@@ -182,6 +186,10 @@ Result<> Controller::pod_changed(const LiveObject& object) {
   if (!parsed) {
     return tl::unexpected(parsed.error());
   }
+  groups_changed(groups_.see(object, parsed->object));
+  const PodGroup* group = groups_.group_of_pod(key);
+  const GroupPod* own = group == nullptr ? nullptr : &group->pods.at(key);
+  const bool held = own != nullptr && own->held;
   const json::Value metadata = parsed->object.metadata();
   const json::Value labels = map_at(metadata, "labels");
   const json::Value annotations = map_at(metadata, "annotations");
@@ -190,7 +198,7 @@ Result<> Controller::pod_changed(const LiveObject& object) {
   const json::Value phase = text_at(map_at(parsed->object.value, "status"), "phase");
   const bool ended = phase && (phase.text() == "Succeeded" || phase.text() == "Failed");
   room_changed_ = room_changed_ || (ended && !cluster_.node_of(key).empty());
-  if (!set || !workload) {
+  if (!held && (!set || !workload)) {
     if (pods_.contains(key)) {
       pod_removed(key);
     }
@@ -199,12 +207,15 @@ Result<> Controller::pod_changed(const LiveObject& object) {
   const json::Value spec = map_at(parsed->object.value, "spec");
   StartedPod pod;
   pod.uid = object.uid;
-  pod.workload = key_of(object.ns, workload.text());
-  pod.set = set.text();
+  pod.workload = held ? group->key() : key_of(object.ns, workload.text());
+  pod.set = held ? std::string_view(own->role) : set.text();
+  pod.held = held;
+  pod.group = held ? group->uid : std::string();
+  pod.spent = own != nullptr && own->succeeded && !group->serving;
   if (const json::Value node = spec ? text_at(spec, "nodeName") : json::Value()) {
     pod.node = node.text();
   }
-  pod.gated = is_gated(spec);
+  pod.gated = held || is_gated(spec);
   pod.deleting = text_at(metadata, "deletionTimestamp").present();
   pod.ended = ended;
   const json::Value selector = spec ? map_at(spec, "nodeSelector") : json::Value();
@@ -262,6 +273,7 @@ void Controller::pod_removed(const std::string& key) {
 void Controller::removed(std::string_view kind, std::string_view ns, std::string_view name, Time) {
   if (kind == "Pod") {
     room_changed_ = room_changed_ || !cluster_.node_of(key_of(ns, name)).empty();
+    groups_changed(groups_.lose(key_of(ns, name)));
     pod_removed(key_of(ns, name));
     return;
   }

@@ -16,9 +16,6 @@ namespace gantree::kueue {
 
 namespace {
 
-// Stands for the version of an object that is not seen yet.
-constexpr std::string_view kMade = "made";
-
 // Whether the job is one of ours: it names a queue and stands by itself.
 bool is_ours(const Workload& job) {
   return job.mark(kQueueName).present() && !job.owner.present();
@@ -32,6 +29,10 @@ void Controller::reconcile_job(const std::string& key, Time now, Step& step) {
     return;
   }
   JobEntry& job = it->second;
+  if (job.kind == nullptr) {
+    reconcile_group(key, now, step);
+    return;
+  }
   const auto found = workloads_by_owner_.find(job.ref.uid);
   const bool alone = found == workloads_by_owner_.end();
   const bool to_make = alone && job.progress.suspended;
@@ -106,10 +107,18 @@ void Controller::make_workload(JobEntry& job, const std::string& key, Step& step
                     .most_seconds = {}};
   if (const json::Value name = workload->mark(kPriorityClass)) {
     seed.priority_class = name.text();
-    const auto known = setup_.priority_classes.find(name.text());
-    if (known != setup_.priority_classes.end()) {
-      seed.priority = known->second;
-    }
+  }
+  if (read.ok()) {
+    create(job, key, std::move(seed), sets, step);
+  }
+}
+
+// The priority of the pods counts where the seed has none.
+void Controller::create(JobEntry& job, const std::string& key, WorkloadSeed seed, const std::vector<SetSpec>& sets,
+                        Step& step) {
+  if (const auto known = setup_.priority_classes.find(seed.priority_class);
+      !seed.priority_class.empty() && known != setup_.priority_classes.end()) {
+    seed.priority = known->second;
   }
   std::vector<json::Value> specs;
   for (const SetSpec& set : sets) {
@@ -123,9 +132,6 @@ void Controller::make_workload(JobEntry& job, const std::string& key, Step& step
     int unresolved = 0;
     const auto priority = gang_priority(kNoFile, specs, intake_->core, unresolved);
     seed.priority = priority.value_or(0);
-  }
-  if (!read.ok()) {
-    return;
   }
   const std::uint64_t id = order(step, Urgency::kBinding, create_workload(seed, sets),
                                  {.workload = {}, .job = key, .pod = {}, .creation = true});

@@ -105,7 +105,8 @@ void Controller::remove_stranded_pods(const Entry& entry, Step& step) {
 
 void Controller::ungate(const std::string& key, Entry& entry, Step& step) {
   const auto pods = pods_of_.find(key);
-  if (pods == pods_of_.end() || !entry.object.admission || !entry.object.holds(kAdmitted)) {
+  if (pods == pods_of_.end() || !entry.object.admission || !entry.object.holds(kAdmitted) || !entry.object.active ||
+      entry.leaves()) {
     return;
   }
   for (const SetAssignment& set : entry.object.admission->sets) {
@@ -113,13 +114,16 @@ void Controller::ungate(const std::string& key, Entry& entry, Step& step) {
     bool gated = false;
     for (const std::string& pod : pods->second) {
       const StartedPod& one = pods_.at(pod);
-      if (one.set == set.name && !one.ended && !one.deleting) {
+      const bool stranger = one.held && one.group != entry.object.owner_uid;
+      if (one.set == set.name && !stranger && (one.spent || (!one.ended && !one.deleting))) {
         members.push_back(pod);
         gated = gated || (one.gated && !one.asked);
       }
     }
     if (gated && set.topology) {
       ungate_set(entry, set, members, step);
+    } else if (gated) {
+      release_set(entry, set, members, step);
     }
   }
 }
@@ -187,7 +191,9 @@ void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::v
   }
   for (const std::string& key : members) {
     StartedPod& pod = pods_.at(key);
-    if (pod.gated && pod.slot && !pod.asked) {
+    if (pod.gated && pod.slot && !pod.asked && pod.held) {
+      release_pod(key, entry, set, &assignment.domains[*pod.slot], step);
+    } else if (pod.gated && pod.slot && !pod.asked) {
       pod.asked = true;
       order(step, Urgency::kBinding, ungating(key, pod, assignment, assignment.domains[*pod.slot]),
             {.workload = {}, .job = {}, .pod = key});

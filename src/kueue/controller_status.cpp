@@ -152,8 +152,9 @@ void Controller::write_eviction(Entry& entry, Time now, Step& step) {
 // What it was given comes back once nothing of it runs any more.
 void Controller::release(Entry& entry, const JobEntry* job, Time now, Step& step) {
   const auto pods = pods_of_.find(entry.object.ref.ns + "/" + entry.object.ref.name);
-  const bool runs = pods != pods_of_.end() && std::any_of(pods->second.begin(), pods->second.end(),
-                                                          [&](const std::string& pod) { return !pods_.at(pod).ended; });
+  const bool runs = pods != pods_of_.end() &&
+                    std::any_of(pods->second.begin(), pods->second.end(),
+                                [&](const std::string& pod) { return !pods_.at(pod).ended && !pods_.at(pod).held; });
   if (runs || (job != nullptr && !job->progress.suspended)) {
     return;
   }

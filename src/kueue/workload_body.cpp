@@ -74,6 +74,13 @@ std::optional<json::Out> topology_body(const SetSpec& set) {
   return out;
 }
 
+json::Out reference_to(const ObjectRef& object) {
+  json::Out out = json::Out::object();
+  out.add("apiVersion", object.group.empty() ? object.version : object.group + "/" + object.version);
+  out.add("kind", object.kind).add("name", object.name).add("uid", object.uid);
+  return out;
+}
+
 }  // namespace
 
 std::string workload_name(const ObjectRef& job) {
@@ -99,16 +106,28 @@ json::Out pod_sets_body(const std::vector<SetSpec>& sets) {
   return out;
 }
 
+json::Out owners_body(const std::vector<ObjectRef>& owners) {
+  json::Out out = json::Out::array();
+  for (const ObjectRef& owner : owners) {
+    out.push(reference_to(owner));
+  }
+  return out;
+}
+
 Write create_workload(const WorkloadSeed& seed, const std::vector<SetSpec>& sets) {
   const ObjectRef& job = seed.job;
-  const std::string name = workload_name(job);
-  json::Out owner = json::Out::object();
-  owner.add("apiVersion", job.group.empty() ? job.version : job.group + "/" + job.version).add("kind", job.kind);
-  owner.add("name", job.name).add("uid", job.uid).add("controller", true).add("blockOwnerDeletion", true);
+  const std::string name = seed.group ? job.name : workload_name(job);
   json::Out metadata = json::Out::object();
   metadata.add("name", name).add("namespace", job.ns);
-  metadata.add("labels", std::move(json::Out::object().add(kJobUid, job.uid)));
-  metadata.add("ownerReferences", json::Out::Array{std::move(owner)});
+  if (seed.group) {
+    metadata.add("annotations", std::move(json::Out::object().add(kOfGroup, "true")));
+    metadata.add("ownerReferences", owners_body(seed.owners));
+  } else {
+    json::Out owner = reference_to(job);
+    owner.add("controller", true).add("blockOwnerDeletion", true);
+    metadata.add("labels", std::move(json::Out::object().add(kJobUid, job.uid)));
+    metadata.add("ownerReferences", json::Out::Array{std::move(owner)});
+  }
   json::Out spec = json::Out::object();
   spec.add("queueName", seed.queue).add("active", true).add("podSets", pod_sets_body(sets));
   if (!seed.priority_class.empty() || !seed.pod_priority_class.empty()) {

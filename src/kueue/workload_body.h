@@ -21,10 +21,15 @@ struct WorkloadSeed {
   std::string pod_priority_class;
   std::optional<std::int64_t> priority;
   std::optional<std::int64_t> most_seconds;  // it may run
+  bool group = false;                        // the job is a group of pods, and gives its name
+  std::vector<ObjectRef> owners = {};        // of a group: with the last of them the Workload goes
 };
 
 // A name by which a job's Workload is known: the kind, the job's name, and a piece that tells jobs of one name apart.
 [[nodiscard]] std::string workload_name(const ObjectRef& job);
+
+// References to the owners of a group's Workload, none of whom controls it.
+[[nodiscard]] json::Out owners_body(const std::vector<ObjectRef>& owners);
 
 // `spec.podSets`.
 [[nodiscard]] json::Out pod_sets_body(const std::vector<SetSpec>& sets);

@@ -9,6 +9,7 @@
 #include "base/timestamp.h"
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
+#include "kueue/pod_groups.h"
 #include "live/parsed.h"
 
 namespace gantree::kueue {
@@ -124,6 +125,10 @@ Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& invent
                           .reclaimable = {},
                           .document = std::move(parsed->document),
                           .request = std::move(*request)};
+  const json::Value annotations = read.object(metadata, "annotations");
+  if (read.text(annotations, kOfGroup) == "true") {
+    workload.owner_uid = group_uid(object.ns, object.name);
+  }
   if (const json::Value admission = read.object(status, "admission")) {
     workload.admission = read_admission(read, admission);
   }

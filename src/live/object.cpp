@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "dialects/kueue/names.h"
 #include "json/read.h"
 #include "json/write.h"
 
@@ -19,14 +20,9 @@ struct Kept {
   std::span<const Kept> below = {};
 };
 
-constexpr Kept kMetadata[] = {{"name"},
-                              {"namespace"},
-                              {"uid"},
-                              {"labels"},
-                              {"annotations"},
-                              {"ownerReferences"},
-                              {"creationTimestamp"},
-                              {"deletionTimestamp"}};
+constexpr Kept kMetadata[] = {{"name"},       {"namespace"},         {"uid"},
+                              {"labels"},     {"annotations"},       {"ownerReferences"},
+                              {"finalizers"}, {"creationTimestamp"}, {"deletionTimestamp"}};
 constexpr Kept kNothing[] = {{""}};
 constexpr Kept kPort[] = {{"hostPort"}};
 constexpr Kept kContainer[] = {{"resources"}, {"restartPolicy"}, {"ports", kPort}};
@@ -65,6 +61,11 @@ constexpr Kept kBoundSpec[] = {{"nodeName"},
                                {"initContainers", kBoundContainer}};
 constexpr Kept kBoundStatus[] = {{"phase"}};
 constexpr Kept kBoundPod[] = {{"metadata", kMetadata}, {"spec", kBoundSpec}, {"status", kBoundStatus}};
+
+// Of those that wait in a queue by themselves also whether they are ready: nobody else tells it.
+constexpr Kept kQueuedCondition[] = {{"type"}, {"status"}};
+constexpr Kept kQueuedStatus[] = {{"phase"}, {"conditions", kQueuedCondition}};
+constexpr Kept kQueuedPod[] = {{"metadata", kMetadata}, {"spec", kBoundSpec}, {"status", kQueuedStatus}};
 
 // Of claims and volumes only what says which node will do.
 constexpr Kept kClaimMetadata[] = {{"name"}, {"namespace"}, {"uid"}};
@@ -149,13 +150,21 @@ class Pruner {
   std::string& out_;
 };
 
+bool is_queued(json::Value root) {
+  const json::Value metadata = root["metadata"];
+  const json::Value labels = metadata ? metadata["labels"] : json::Value();
+  return labels && labels[kueue::kManaged].present();
+}
+
 // Empty: all of it.
 std::span<const Kept> kept_of(std::string_view kind, json::Value root) {
   if (kind == "Pod") {
     const json::Value spec = root["spec"];
     const json::Value node = spec && spec.kind() == json::Kind::kObject ? spec["nodeName"] : json::Value();
     const bool bound = node && node.kind() == json::Kind::kString && !node.text().empty();
-    return bound ? std::span<const Kept>(kBoundPod) : std::span<const Kept>(kPod);
+    return !bound            ? std::span<const Kept>(kPod)
+           : is_queued(root) ? std::span<const Kept>(kQueuedPod)
+                             : std::span<const Kept>(kBoundPod);
   }
   return kind == "Node"                    ? std::span<const Kept>(kNode)
          : kind == "PersistentVolumeClaim" ? std::span<const Kept>(kPersistentClaim)

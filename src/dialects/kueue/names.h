@@ -54,6 +54,8 @@ inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload
 
 // On a Workload: its job, for whoever looks for it by label.
 inline constexpr std::string_view kJobUid = "kueue.x-k8s.io/job-uid";
+// On one whose job is a group of pods of the same name: annotation, with "true".
+inline constexpr std::string_view kOfGroup = "kueue.x-k8s.io/is-group-workload";
 
 // The level value that leaves the choice to the scheduler.
 inline constexpr std::string_view kAuto = "auto";
