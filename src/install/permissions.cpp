@@ -75,6 +75,7 @@ std::vector<Permission> run_permissions(const Installation& installation) {
   list.add("batch", "jobs", {"list", "patch", "watch"}, "jobs that name a queue would not start");
   list.add("batch", "jobs/status", {"patch"}, "jobs that were stopped would not start again");
   list.add(kueue::kJobSetGroup, "jobsets", {"list", "patch", "watch"}, "jobs that name a queue would not start");
+  list.add(kueue::kReplicatedGroup, "leaderworkersets", {"list", "watch"}, kSee);
   list.add("", "pods", {"delete", "patch"}, "pods of jobs would not be told where to go");
   list.add(kueue::kGroup, "workloads", {"create", "delete", "patch", "update"},
            "jobs that name a queue would not start");

@@ -8,6 +8,7 @@
 #include "dialects/core/core.h"
 #include "dialects/kueue/names.h"
 #include "dialects/kueue/submit.h"
+#include "dialects/lws/names.h"
 #include "kueue/circles.h"
 #include "live/notices.h"
 #include "live/parsed.h"
@@ -63,6 +64,7 @@ std::vector<ApiKind> Controller::kinds() {
   std::vector<ApiKind> kinds = admin_kinds();
   kinds.push_back({.group = kGroup, .kind = "Workload", .versions = {"v1beta2"}, .namespaced = true});
   kinds.push_back(neighbour_kind());
+  kinds.push_back({.group = kReplicatedGroup, .kind = lws::kKind, .versions = {"v1"}, .namespaced = true});
   for (const ApiKind& api : job_apis()) {
     kinds.push_back(api);
   }

@@ -3,6 +3,7 @@
 
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
+#include "dialects/lws/names.h"
 #include "kueue/controller.h"
 #include "live/parsed.h"
 
@@ -58,6 +59,10 @@ Result<> Controller::changed(const LiveObject& object, Time) {
   const auto parsed = parse(object.text);
   if (!parsed) {
     return tl::unexpected(parsed.error());
+  }
+  if (object.kind == lws::kKind) {
+    groups_changed(groups_.see_replicated(object, parsed->object));
+    return {};
   }
   if (object.kind == neighbour_kind().kind) {
     const bool before = neighbour_.kueue_runs().has_value();
@@ -290,6 +295,10 @@ void Controller::removed(std::string_view kind, std::string_view ns, std::string
       room_changed_ = true;
       reporter_.note();
     }
+    return;
+  }
+  if (kind == lws::kKind) {
+    groups_.lose_replicated(ns, name);
     return;
   }
   if (kind == neighbour_kind().kind) {

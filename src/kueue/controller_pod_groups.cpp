@@ -85,7 +85,11 @@ void Controller::reconcile_group(const std::string& key, Time now, Step& step) {
   PodGroup& group = *groups_.find(job.group);
   const auto found = workloads_by_owner_.find(group.uid);
   Entry* entry = found == workloads_by_owner_.end() ? nullptr : &entries_.at(found->second);
+  const bool ran = !job.progress.suspended;
   job.progress = progress_of(group, entry == nullptr ? std::map<std::string, int>() : entry->object.reclaimable);
+  if (entry != nullptr && ran && job.progress.suspended) {
+    waiting_changed_.insert(found->second);
+  }
   let_go(group, step);
   if (group.pods.empty()) {
     end_group(key, group, entry, now, step);

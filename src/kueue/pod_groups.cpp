@@ -19,6 +19,7 @@ namespace gantree::kueue {
 namespace {
 
 constexpr std::string_view kMain = "main";
+constexpr std::string_view kWorker = "worker";  // beside the leader of a replica
 
 json::Value list_in(json::Value parent, std::string_view key) {
   const json::Value list = parent ? parent[key] : json::Value();
@@ -162,9 +163,9 @@ std::string group_uid(std::string_view ns, std::string_view name) {
 
 bool PodGroup::complete() const {
   const std::vector<const GroupPod*> members = members_of(*this);
-  // The first pod of a replica does not tell what the others ask for, unless all are alike.
-  const bool alike = replica_of.empty() || (!members.empty() && members.front()->role == kMain);
-  return members.size() >= static_cast<std::size_t>(fast && alike ? 1 : total);
+  // The first pod of a replica does not tell what the others ask for, unless all are alike or that is known.
+  const bool known = replica_of.empty() || (!members.empty() && members.front()->role == kMain) || !worker.empty();
+  return members.size() >= static_cast<std::size_t>(fast && known ? 1 : total);
 }
 
 bool PodGroup::asks_for_total(const std::map<std::string, int>& counts) const {
@@ -247,8 +248,8 @@ JobProgress progress_of(const PodGroup& group, const std::map<std::string, int>&
 
 std::vector<SetSpec> sets_of(const PodGroup& group, std::vector<json::Document>& documents) {
   const std::vector<const GroupPod*> members = members_of(group);
-  std::map<std::string_view, SetSpec> sets;
-  std::map<std::string_view, int> counts;
+  std::map<std::string, SetSpec> sets;
+  std::map<std::string, int> counts;
   for (const GroupPod* pod : members) {
     ++counts[pod->role];
     if (pod->held && !sets.contains(pod->role)) {
@@ -257,14 +258,24 @@ std::vector<SetSpec> sets_of(const PodGroup& group, std::vector<json::Document>&
       }
     }
   }
-  const bool all = members.size() >= static_cast<std::size_t>(group.total);
+  const int missing = group.total - static_cast<int>(members.size());
+  if (missing > 0 && !group.worker.empty() && !sets.contains(std::string(kMain))) {
+    counts[std::string(kWorker)] += missing;
+    GroupPod worker;
+    worker.role = kWorker;
+    worker.text = group.worker;
+    auto set = sets.contains(worker.role) ? std::nullopt : set_of(worker, false, documents);
+    if (set) {
+      set->index_label = kPodGroupIndex;
+      sets.emplace(worker.role, std::move(*set));
+    }
+  } else if (missing > 0 && !sets.empty()) {
+    counts[sets.begin()->first] += missing;
+  }
   std::vector<SetSpec> list;
   for (auto& [role, set] : sets) {
-    set.count = all ? counts[role] : group.total;
+    set.count = counts[role];
     list.push_back(std::move(set));
-    if (!all) {
-      break;
-    }
   }
   return list;
 }
@@ -297,6 +308,7 @@ std::vector<std::string> PodGroups::see(const LiveObject& pod, const Object& obj
     group.priority_class = label_of(object, kPriorityClass);
     group.replica_of = group.serving ? label_of(object, lws::kName) : std::string_view();
     group.owner = group.serving && group.replica_of.empty() ? stateful_set_of(object, pod.ns) : std::nullopt;
+    join(group);
   }
   const auto [it, fresh] = group.pods.try_emplace(key, one);
   if (!fresh) {
@@ -318,6 +330,43 @@ std::vector<std::string> PodGroups::lose(std::string_view pod) {
   groups_.at(key).pods.erase(it->first);
   group_of_.erase(it);
   return {key};
+}
+
+void PodGroups::join(PodGroup& group) const {
+  const auto set = replicated_.find(fmt::format("{}/{}", group.ns, group.replica_of));
+  if (!group.replica_of.empty() && set != replicated_.end()) {
+    group.owner = set->second.ref;
+    group.worker = set->second.worker;
+  }
+}
+
+std::vector<std::string> PodGroups::see_replicated(const LiveObject& set, const Object& object) {
+  Replicated& known = replicated_[fmt::format("{}/{}", set.ns, set.name)];
+  known.ref = {
+      .group = set.group, .version = set.version, .kind = set.kind, .ns = set.ns, .name = set.name, .uid = set.uid};
+  known.worker.clear();
+  const json::Value templates = map_at(map_at(object.value, "spec"), "leaderWorkerTemplate");
+  const json::Value worker = templates ? map_at(templates, "workerTemplate") : json::Value();
+  if (worker && map_at(templates, "leaderTemplate")) {
+    json::Out pod = json::Out::object();
+    pod.add("apiVersion", "v1").add("kind", "Pod");
+    for (const json::MemberData& member : worker.members()) {
+      pod.add(member.key, json::copy(json::Value(&member.value)));
+    }
+    known.worker = pod.to_json(false);
+  }
+  std::vector<std::string> changed;
+  for (auto& [key, group] : groups_) {
+    if (group.ns == set.ns && group.replica_of == set.name) {
+      join(group);
+      changed.push_back(key);
+    }
+  }
+  return changed;
+}
+
+void PodGroups::lose_replicated(std::string_view ns, std::string_view name) {
+  replicated_.erase(fmt::format("{}/{}", ns, name));
 }
 
 void PodGroups::expect(std::string_view ns, std::string_view name) {

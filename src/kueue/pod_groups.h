@@ -51,8 +51,9 @@ struct PodGroup {
   int total = 1;
   std::string queue;
   std::string priority_class;
-  std::optional<ObjectRef> owner;        // the StatefulSet that makes its pods
+  std::optional<ObjectRef> owner;        // the StatefulSet or LeaderWorkerSet that makes its pods
   std::string replica_of;                // the LeaderWorkerSet whose replica it is
+  std::string worker;                    // a pod as that one's other pods will be, where it says so
   std::map<std::string, GroupPod> pods;  // by namespace/name
   std::optional<Time> empty_since = {};  // it has a Workload and no pods
 
@@ -84,12 +85,22 @@ class PodGroups {
   // The group of a Workload, which may have lost all its pods while nobody looked.
   void expect(std::string_view ns, std::string_view name);
   void forget(const std::string& key);
+  // A LeaderWorkerSet: whose replicas its pods are, and what they will be. Returns the groups that changed.
+  [[nodiscard]] std::vector<std::string> see_replicated(const LiveObject& set, const Object& object);
+  void lose_replicated(std::string_view ns, std::string_view name);
 
   // nullptr where there is none.
   [[nodiscard]] PodGroup* find(const std::string& key);
   [[nodiscard]] PodGroup* group_of_pod(const std::string& pod);
 
  private:
+  struct Replicated {
+    ObjectRef ref;
+    std::string worker;
+  };
+  void join(PodGroup& group) const;
+
+  std::map<std::string, Replicated> replicated_;  // by namespace/name
   std::map<std::string, PodGroup> groups_;
   std::map<std::string, std::string, std::less<>> group_of_;  // by pod
 };

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from harness.objects import leader_worker_set, pod, template
-from harness.queues import API, KUEUE, RACK, REQUIRED, Pool, assigned, gates, holds
+from harness.queues import API, KUEUE, RACK, REQUIRED, assigned, gates, holds
 
 GROUP, TOTAL, INDEX = f"{KUEUE}/pod-group-name", f"{KUEUE}/pod-group-total-count", f"{KUEUE}/pod-group-pod-index"
 ASKS = {"cpu": "1", "nvidia.com/gpu": "2"}
@@ -264,21 +264,14 @@ def test_the_pods_of_a_deployment_take_quota_one_by_one(pool, watcher):
     watcher.gone()
 
 
-def test_a_kill_while_pods_are_released_loses_and_doubles_nothing(cluster, webhooks, replicas):
-    replica = replicas.start(*webhooks.flags)
-    webhooks.wait_until_asked()
-    pool = Pool(cluster)
-    try:
-        watcher = Watcher(pool)
-        pool.make_nodes(4, racks=2)
-        pool.make_queue(quota=64)
-        submit_group(pool, "many", 16, annotations={REQUIRED: RACK})
-        pool.wait(lambda: any(not gates(one) for one in watcher.pods()), "a pod without gates")
-        replica.kill()
-        replica.restart()
-        pods = watcher.running(16)
-        assert len(watcher.racks(pods)) == 1
-        by_rank = [one["spec"]["nodeName"] for one in sorted(pods, key=lambda one: int(one["metadata"]["labels"][INDEX]))]
-        assert by_rank == [values[0] for values, count in assigned(watcher.workload("many")) for _ in range(count)]
-    finally:
-        pool.remove()
+def test_a_kill_while_pods_are_released_loses_and_doubles_nothing(pool, watcher, shared_gantree):
+    pool.make_nodes(4, racks=2)
+    pool.make_queue(quota=64)
+    submit_group(pool, "many", 16, annotations={REQUIRED: RACK})
+    pool.wait(lambda: any(not gates(one) for one in watcher.pods()), "a pod without gates")
+    shared_gantree.kill()
+    shared_gantree.restart()
+    pods = watcher.running(16)
+    assert len(watcher.racks(pods)) == 1
+    by_rank = [one["spec"]["nodeName"] for one in sorted(pods, key=lambda one: int(one["metadata"]["labels"][INDEX]))]
+    assert by_rank == [values[0] for values, count in assigned(watcher.workload("many")) for _ in range(count)]

@@ -9,6 +9,7 @@ namespace gantree::kueue {
 inline constexpr std::string_view kFamily = "kueue";
 inline constexpr std::string_view kGroup = "kueue.x-k8s.io";
 inline constexpr std::string_view kJobSetGroup = "jobset.x-k8s.io";
+inline constexpr std::string_view kReplicatedGroup = "leaderworkerset.x-k8s.io";  // of LeaderWorkerSets
 
 // On a Job or JobSet.
 inline constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";          // label; annotation in old files
