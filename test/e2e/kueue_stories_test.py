@@ -57,9 +57,9 @@ class Story:
             groups[tuple(pod["metadata"]["labels"][label] for label in labels)].append(pod)
         return groups
 
-    def hosts_in_order(self):
-        """The host of each rank of an indexed Job, and its rack."""
-        ranked = sorted(self.pods, key=lambda pod: int(pod["metadata"]["labels"][INDEX]))
+    def hosts_in_order(self, index=INDEX, pods=None):
+        """The host of each pod, and its rack, in the order of the index that this label tells."""
+        ranked = sorted(self.pods if pods is None else pods, key=lambda pod: int(pod["metadata"]["labels"][index]))
         return [self.values(HOST, [pod]).pop() for pod in ranked]
 
 
@@ -72,11 +72,11 @@ def clear(stories, path):
 @pytest.fixture
 def tell(stories, request):
     """Applies an example with kubectl and waits until so many pods run; it is deleted after the test."""
-    def apply(file, pods):
+    def apply(file, pods, name=None):
         path = EXAMPLES / "kueue" / file
         stories.cluster.kubectl("apply", "-f", path)
         request.addfinalizer(lambda: clear(stories, path))
-        return Story(stories, f"story-{file.split('-')[0]}", pods)
+        return Story(stories, name or f"story-{file.split('-')[0]}", pods)
     return apply
 
 
@@ -116,6 +116,27 @@ def test_story_5_a_replicated_job_is_in_a_block_and_each_job_on_a_host(tell):
     hosts = [story.values(HOST, pods) for pods in story.by(PART).values()]
     assert len(hosts) == 4 and all(len(host) == 1 for host in hosts)
     assert len(story.values(HOST)) == 4 and len(story.values(BLOCK)) == 1
+
+
+def test_story_6_a_leader_and_its_workers_are_in_one_rack(tell, stories):
+    first = tell("6-leader-and-workers.yaml", 4, "leaderworkerset-story-6-0")
+    second = Story(stories, "leaderworkerset-story-6-1", 4)
+    for replica in (first, second):
+        assert len(replica.values(RACK)) == 1
+
+
+def test_story_7_ranks_may_begin_elsewhere_than_at_0(tell):
+    story = tell("7-index-offset.yaml", 4, "statefulset-story-7")
+    hosts = story.hosts_in_order("apps.kubernetes.io/pod-index")
+    assert hosts[0] == hosts[1] and hosts[2] == hosts[3] and len(story.values(RACK)) == 1, hosts
+
+
+def test_story_8_the_workers_of_a_leader_keep_their_order(tell):
+    story = tell("8-ranks-of-a-leader-and-workers.yaml", 5, "leaderworkerset-story-8-0")
+    index = "leaderworkerset.sigs.k8s.io/worker-index"
+    workers = [pod for pod in story.pods if pod["metadata"]["labels"][index] != "0"]
+    hosts = story.hosts_in_order(index, workers)
+    assert hosts[0] == hosts[1] and hosts[2] == hosts[3] and len(story.values(RACK, workers)) == 1, hosts
 
 
 def test_story_9_multiples_hold_at_every_layer(tell):

@@ -59,9 +59,9 @@ class Queues:
         self.cluster, self.namespace = cluster, namespace
 
     def workload(self, name):
-        """The Workload of the job with this name, or None."""
+        """The Workload of the job, or of the group of pods, with this name, or None."""
         for one in self.cluster.list(API, "Workload", self.namespace):
-            if any(owner["name"] == name for owner in one["metadata"].get("ownerReferences", [])):
+            if one["metadata"]["name"] == name or any(owner["name"] == name for owner in one["metadata"].get("ownerReferences", [])):
                 return one
         return None
 
@@ -81,9 +81,10 @@ class Queues:
         return self.told(name, "Admitted")
 
     def pods(self, name):
-        """The pods of the job with this name that are not being deleted."""
+        """The pods of the job, or of the group, with this name that are not being deleted."""
+        marks = ("job-name", "jobset.sigs.k8s.io/jobset-name", f"{KUEUE}/pod-group-name")
         return [pod for pod in self.cluster.pods(self.namespace)
-                if name in (pod["metadata"].get("labels", {}).get("job-name"), pod["metadata"].get("labels", {}).get("jobset.sigs.k8s.io/jobset-name"))
+                if name in [pod["metadata"].get("labels", {}).get(mark) for mark in marks]
                 and not pod["metadata"].get("deletionTimestamp")]
 
     def running(self, name, count, patience=PATIENCE):
