@@ -275,3 +275,17 @@ def test_a_kill_while_pods_are_released_loses_and_doubles_nothing(pool, watcher,
     assert len(watcher.racks(pods)) == 1
     by_rank = [one["spec"]["nodeName"] for one in sorted(pods, key=lambda one: int(one["metadata"]["labels"][INDEX]))]
     assert by_rank == [values[0] for values, count in assigned(watcher.workload("many")) for _ in range(count)]
+
+
+def test_workers_that_are_made_only_when_their_leader_is_ready_have_their_place_already(pool, watcher):
+    pool.make_nodes(1, racks=2)
+    pool.make_queue()
+    together = {REQUIRED: RACK, f"{KUEUE}/podset-group-name": "all"}
+    manifest = leader_worker_set("late", 1, 3, annotations=together, asks=ASKS)
+    manifest["spec"]["startupPolicy"] = "LeaderReady"
+    manifest["spec"]["leaderWorkerTemplate"]["leaderTemplate"] = template(annotations=together, asks={"cpu": "1"})
+    pool.submit(manifest)
+    assert len(watcher.racks(watcher.running(3))) == 1
+    workload, = watcher.workloads()
+    assert [(s["name"], s["count"]) for s in workload["spec"]["podSets"]] == [("leader", 1), ("worker", 2)]
+    assert [owner["kind"] for owner in workload["metadata"]["ownerReferences"]] == ["LeaderWorkerSet"]
