@@ -23,6 +23,7 @@ void add_explain(CLI::App& app, std::function<int()>& run);
 void add_install(CLI::App& app, std::function<int()>& run);
 void add_uninstall(CLI::App& app, std::function<int()>& run);
 void add_doctor(CLI::App& app, std::function<int()>& run);
+void add_get(CLI::App& app, std::function<int()>& run);
 void add_run(CLI::App& app, std::function<int()>& run);
 
 }  // namespace gantree

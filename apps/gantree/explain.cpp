@@ -7,9 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "cluster_objects.h"
 #include "commands.h"
 #include "cycle/gang_name.h"
 #include "cycle/why.h"
+#include "dialects/core/metadata.h"
+#include "dialects/kueue/names.h"
 #include "output.h"
 #include "terminal.h"
 #include "view/explain_json.h"
@@ -21,10 +24,12 @@ namespace gantree {
 namespace {
 
 constexpr std::size_t kMostSuggested = 3;
+constexpr std::string_view kWorkloadPrefix = "workload/";
 
 struct ExplainOptions {
   Sources sources;
   std::string job;
+  std::string ns;
   std::string output = "text";
   std::shared_ptr<std::string> color;
 };
@@ -70,13 +75,69 @@ std::string render(const ExplainOptions& options, const Explanation& why, Cluste
   return view::explanation_to_text(why, cluster, text_options(*options.color));
 }
 
+bool asks_for_workload(const ExplainOptions& options) {
+  return options.job.starts_with(kWorkloadPrefix);
+}
+
+// The job of a Workload: KIND/NAME in its namespace. A Workload asks for nothing of its own.
+Result<std::string> job_of_workload(const std::vector<json::Document>& documents, const std::string& ns,
+                                    const std::string& name) {
+  std::vector<std::string> jobs;
+  const auto looked = for_each_object(documents, [&](const Object& object) -> Result<> {
+    const json::Value metadata = object.metadata();
+    const json::Value own = text_at(metadata, "name");
+    if (object.group != kueue::kGroup || object.kind != "Workload" || !own || own.text() != name) {
+      return {};
+    }
+    const json::Value at = text_at(metadata, "namespace");
+    const std::string place(at ? at.text() : "default");
+    if (!ns.empty() && ns != place) {
+      return {};
+    }
+    json::Reader read(object.file, object.value, fmt::format("Workload \"{}/{}\"", place, name));
+    const Owner owner = read_controller(read, metadata);
+    if (owner.present()) {
+      jobs.push_back(fmt::format("{}/{}/{}", place, owner.kind, owner.name));
+    }
+    return {};
+  });
+  if (!looked) {
+    return tl::unexpected(looked.error());
+  }
+  if (jobs.size() == 1) {
+    return jobs.front();
+  }
+  return fail(Errc::kNotFound, jobs.empty() ? fmt::format("gantree: there is no Workload \"{}\" of a job", name)
+                                            : fmt::format("gantree: Workload \"{}\" may be that of any of {}", name,
+                                                          fmt::join(jobs, ", ")));
+}
+
+// What is asked about, as find_gangs() takes it.
+Result<std::string> subject(const ExplainOptions& options, const std::vector<json::Document>& documents) {
+  if (asks_for_workload(options)) {
+    return job_of_workload(documents, options.ns, options.job.substr(kWorkloadPrefix.size()));
+  }
+  return options.ns.empty() ? options.job : fmt::format("{}/{}", options.ns, options.job);
+}
+
 int explain_job(const ExplainOptions& options) {
   World world;
-  if (const auto read = read_world(options.sources, world); !read) {
-    fmt::print(stderr, "{}\n", read.error().message);
-    return kBadInput;
+  std::vector<ApiKind> kinds = all_kinds();
+  if (asks_for_workload(options)) {
+    kinds.push_back({.group = kueue::kGroup, .kind = "Workload", .versions = {"v1beta2"}, .namespaced = true});
   }
-  const auto keys = meant(world, options.job);
+  Result<std::string> job;
+  {
+    // The documents are large; what is needed of them is taken in.
+    const auto documents = read_documents(options.sources, kinds);
+    job = documents ? subject(options, *documents) : tl::unexpected(documents.error());
+    const Result<> read = job ? read_world(*documents, options.sources, world) : tl::unexpected(job.error());
+    if (!read) {
+      fmt::print(stderr, "{}\n", read.error().message);
+      return kBadInput;
+    }
+  }
+  const auto keys = meant(world, *job);
   if (!keys) {
     fmt::print(stderr, "{}\n", keys.error().message);
     return kBadInput;
@@ -96,14 +157,17 @@ int explain_job(const ExplainOptions& options) {
 void add_explain(CLI::App& app, std::function<int()>& run) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand("explain", "Say why a job waits or is where it is, and what would help");
-  add_source_options(*command, options->sources);
-  command->add_option("JOB", options->job, "NAME, NAMESPACE/NAME, KIND/NAME or NAMESPACE/KIND/NAME")->required();
+  add_live_source_options(*command, options->sources);
+  command->add_option("JOB", options->job, "NAME, NAMESPACE/NAME, KIND/NAME or NAMESPACE/KIND/NAME; workload/NAME")
+      ->required();
+  command->add_option("-n,--namespace", options->ns, "The namespace of the job")->type_name("NS");
   command->add_option("-o,--output", options->output, "How to show the answer")
       ->check(CLI::IsMember({"text", "json", "yaml"}))
       ->type_name("FORMAT");
   options->color = add_color_option(*command);
   command->footer(
-      "All jobs in the input are planned, as `gantree plan` does; this one is explained at its turn.\n"
+      "Reads the cluster of your kubeconfig, or the files that -f names. All jobs there are planned, as\n"
+      "`gantree plan` does; this one is explained at its turn.\n"
       "Exit code: 0 where it is placed or runs, 2 where it waits or is rejected, 1 on bad input or usage.");
   command->callback([&run, options] { run = [options] { return explain_job(*options); }; });
 }

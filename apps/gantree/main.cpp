@@ -49,6 +49,7 @@ int run_command(int argc, char** argv) {
   gantree::add_plan(app, run);
   gantree::add_tree(app, run);
   gantree::add_explain(app, run);
+  gantree::add_get(app, run);
   gantree::add_install(app, run);
   gantree::add_uninstall(app, run);
   gantree::add_doctor(app, run);

@@ -1,17 +1,24 @@
 #include "world.h"
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <utility>
 
+#include "cluster_objects.h"
+#include "connection.h"
 #include "input.h"
+#include "live/object.h"
+#include "output.h"
 
 namespace gantree {
 
-void add_source_options(CLI::App& command, Sources& sources) {
-  command.add_option("-f,--file", sources.files, "A file, a folder, or - for standard input; may be given often")
-      ->required()
-      ->allow_extra_args(false)
-      ->type_name("PATH");
+namespace {
+
+CLI::Option* add_files(CLI::App& command, Sources& sources, const std::string& description) {
+  return command.add_option("-f,--file", sources.files, description)->allow_extra_args(false)->type_name("PATH");
+}
+
+void add_levels(CLI::App& command, Sources& sources) {
   command
       .add_option("--levels", sources.levels,
                   "Node labels, coarse to fine, as the topology of jobs to which no Topology object applies")
@@ -20,18 +27,67 @@ void add_source_options(CLI::App& command, Sources& sources) {
       ->type_name("LABEL,LABEL,...");
 }
 
-Result<> read_world(const Sources& sources, World& world) {
-  // The documents are large; what is needed of them is taken in.
-  const auto documents = read_inputs(sources.files);
-  if (!documents) {
-    return tl::unexpected(documents.error());
+}  // namespace
+
+void add_source_options(CLI::App& command, Sources& sources) {
+  add_files(command, sources, "A file, a folder, or - for standard input; may be given often")->required();
+  add_levels(command, sources);
+}
+
+void add_live_source_options(CLI::App& command, Sources& sources) {
+  add_files(command, sources, "A file, a folder, or - for standard input, instead of the cluster; may be given often");
+  add_levels(command, sources);
+  add_connection_options(command, sources.config);
+}
+
+Result<std::vector<json::Document>> read_documents(const Sources& sources, const std::vector<ApiKind>& kinds) {
+  if (!sources.files.empty()) {
+    return read_inputs(sources.files);
   }
-  auto taken = take_in(*documents, sources.levels, world.cluster, world.quota);
+  auto cluster = open_cluster(sources.config);
+  if (!cluster) {
+    return fail(cluster.error().code, "gantree: " + cluster.error().message);
+  }
+  return list_objects(*cluster, kinds);
+}
+
+Result<> read_world(const std::vector<json::Document>& documents, const Sources& sources, World& world) {
+  if (!sources.files.empty()) {
+    auto taken = take_in(documents, sources.levels, world.cluster, world.quota);
+    if (!taken) {
+      return tl::unexpected(taken.error());
+    }
+    world.reading = std::move(*taken);
+    return {};
+  }
+  // On a cluster somebody else's broken object is no reason to say nothing.
+  std::optional<TopologyId> levels;
+  if (!sources.levels.empty()) {
+    const Topology topology{.name = "levels", .levels = sources.levels};
+    if (auto valid = validate(topology); !valid) {
+      return tl::unexpected(valid.error());
+    }
+    levels = world.cluster.engine().add_topology(topology);
+  }
+  std::vector<Error> faults;
+  auto taken = take_in(all_dialects(), documents, levels, world.cluster, world.quota, &faults);
   if (!taken) {
     return tl::unexpected(taken.error());
   }
+  for (const Error& fault : faults) {
+    tell(without_places(fault.message));
+  }
   world.reading = std::move(*taken);
   return {};
+}
+
+Result<> read_world(const Sources& sources, World& world) {
+  // The documents are large; what is needed of them is taken in.
+  const auto documents = read_documents(sources, all_kinds());
+  if (!documents) {
+    return tl::unexpected(documents.error());
+  }
+  return read_world(*documents, sources, world);
 }
 
 }  // namespace gantree

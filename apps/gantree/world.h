@@ -1,4 +1,4 @@
-// A cluster as some manifests describe it.
+// A cluster as some manifests describe it, or as its API server does.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "dialects/dialects.h"
+#include "kube/config.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
@@ -15,12 +16,15 @@ namespace gantree {
 
 // What every command that reads manifests is told.
 struct Sources {
-  std::vector<std::string> files;
+  std::vector<std::string> files;  // none: the cluster
   std::vector<std::string> levels;
+  kube::ConfigRequest config;
 };
 
 // Adds -f and --levels to a command.
 void add_source_options(CLI::App& command, Sources& sources);
+// The same, but without -f the cluster is read: adds --kubeconfig and --context too.
+void add_live_source_options(CLI::App& command, Sources& sources);
 
 struct World {
   Cluster cluster;
@@ -28,7 +32,12 @@ struct World {
   Reading reading;
 };
 
+// The documents of the files, or all objects of those kinds of the cluster.
+[[nodiscard]] Result<std::vector<json::Document>> read_documents(const Sources& sources,
+                                                                 const std::vector<ApiKind>& kinds);
+
 // Fails with one sentence, which names the file where one is to blame.
 [[nodiscard]] Result<> read_world(const Sources& sources, World& world);
+[[nodiscard]] Result<> read_world(const std::vector<json::Document>& documents, const Sources& sources, World& world);
 
 }  // namespace gantree

@@ -178,6 +178,8 @@ class Controller {
   [[nodiscard]] const std::map<std::string, Entry>& workloads() const { return entries_; }
   [[nodiscard]] const Quota& quota() const { return quota_; }
   [[nodiscard]] const Setup& setup() const { return setup_; }
+  // Reads what was told and decides nothing, for those who only look on. What is wrong with it.
+  [[nodiscard]] std::vector<std::string> look();
   // What every queue should say of itself now.
   [[nodiscard]] QueueStatuses queue_statuses() const;
 

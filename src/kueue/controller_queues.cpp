@@ -1,6 +1,8 @@
 // What queues are told, and what stopped queues mean for what runs in them.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "dialects/kueue/names.h"
 #include "kueue/controller.h"
 
@@ -16,6 +18,15 @@ std::string_view local_queue_of(const Entry& entry) {
 }
 
 }  // namespace
+
+std::vector<std::string> Controller::look() {
+  Step step;
+  if (std::exchange(setup_changed_, false)) {
+    read_setup(step);
+  }
+  stand_by();
+  return step.remarks;
+}
 
 QueueStatuses Controller::queue_statuses() const {
   std::vector<QueueMember> members;

@@ -1,8 +1,11 @@
 """Queues on a real control plane: what they tell of themselves, what happens when they are stopped, and what `gantree get` shows of them."""
+import json
+import subprocess
 import time
 
 import pytest
 
+from harness.gantree import binary
 from harness.objects import job
 
 GROUP = "kueue.x-k8s.io"
@@ -109,6 +112,32 @@ def test_queues_tell_who_waits_who_is_admitted_and_what_is_used(team):
     # What ends makes room, and is told.
     team.cluster.delete("batch/v1", "Job", "first", team.namespace, propagationPolicy="Background")
     team.cluster.wait_for(lambda: team.counts("ClusterQueue", "team") == (0, 1), 20, "the second to be admitted")
+
+
+def gantree(cluster, *words):
+    """(exit code, what it printed, what it complained) of a command that is asked of the cluster."""
+    ran = subprocess.run([binary(), *words, "--kubeconfig", cluster.kubeconfig], capture_output=True, text=True, timeout=60)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def test_get_and_explain_answer_on_a_cluster(team):
+    code, shown, said = gantree(team.cluster, "get", "queues")
+    assert code == 0 and [line.split() for line in shown.splitlines()] == [
+        ["QUEUE", "COHORT", "cpu", "BORROWED", "PENDING", "ADMITTED", "ACTIVE"], ["team", "-", "3/4", "-", "1", "1", "yes"]], (shown, said)
+    team.cluster.wait_for(lambda: condition(team.workload("first"), "PodsReady") == ("True", "Started"), 10, "the first to be ready")
+    team.cluster.wait_for(lambda: condition(team.workload("second"), "QuotaReserved"), 10, "the second to be told")
+    code, shown, said = gantree(team.cluster, "get", "workloads", "-n", team.namespace, "-o", "json")
+    assert code == 0, said
+    rows = {row["job"]: row for row in json.loads(shown)["workloads"]}
+    assert rows["Job/first"]["state"] == "Running" and rows["Job/first"]["where"] == "pool"
+    assert rows["Job/second"]["state"] == "Pending" and rows["Job/second"]["reason"] == "QuotaExceeded"
+    code, shown, said = gantree(team.cluster, "explain", "job/second", "-n", team.namespace)
+    assert code == 2 and "quota" in shown.lower(), (shown, said)
+    by_workload = gantree(team.cluster, "explain", f"workload/{team.workload('second')['metadata']['name']}", "-n", team.namespace)
+    assert by_workload == (code, shown, said)
+    code, shown, said = gantree(team.cluster, "explain", "job/first", "-n", team.namespace)
+    assert code == 0, (shown, said)
+    assert gantree(team.cluster, "explain", "nobody", "-n", team.namespace)[0] == 1
 
 
 def test_a_queue_says_what_is_missing_and_that_it_came(queues, gantree_with_webhooks):
