@@ -74,15 +74,17 @@ void make_nodes(kube::Client& client, int count) {
   Tally tally(static_cast<std::size_t>(count));
   const auto began = Clock::now();
   for (int i = 0; i < count; ++i) {
-    client.create(kube::nodes(), "",
-                  fmt::format(R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"n{0:06}","labels":{{)"
-                              R"("kubernetes.io/hostname":"n{0:06}","bench/block":"b{1}","bench/rack":"r{2}"}},)"
-                              R"("annotations":{{"kwok.x-k8s.io/node":"fake"}}}},"status":{{)"
-                              R"("conditions":[{{"type":"Ready","status":"True","reason":"KubeletReady"}}],)"
-                              R"("allocatable":{{"cpu":"64","memory":"512Gi","pods":"110","nvidia.com/gpu":"8"}},)"
-                              R"("capacity":{{"cpu":"64","memory":"512Gi","pods":"110","nvidia.com/gpu":"8"}}}}}})",
-                              i, i / 512, i / 32),
-                  tally.one());
+    client.create(
+        kube::nodes(), "",
+        fmt::format(
+            R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"n{0:06}","labels":{{)"
+            R"("kubernetes.io/hostname":"n{0:06}","bench/block":"b{1}","bench/rack":"r{2}","bench/group":"tas"}},)"
+            R"("annotations":{{"kwok.x-k8s.io/node":"fake"}}}},"status":{{)"
+            R"("conditions":[{{"type":"Ready","status":"True","reason":"KubeletReady"}}],)"
+            R"("allocatable":{{"cpu":"64","memory":"512Gi","pods":"110","nvidia.com/gpu":"8"}},)"
+            R"("capacity":{{"cpu":"64","memory":"512Gi","pods":"110","nvidia.com/gpu":"8"}}}}}})",
+            i, i / 512, i / 32),
+        tally.one());
   }
   tally.wait();
   report("nodes", static_cast<std::size_t>(count), since(began));
