@@ -161,10 +161,6 @@ class Jobs final : public kube::Sink {
     } else if (running_.erase(name) > 0) {
       ++evicted;
     }
-    // Evicted: its pods would be gone at once.
-    if (json.find("\"type\":\"Evicted\"") != std::string_view::npos && !finished) {
-      running_.erase(name);
-    }
   }
   void removed(const kube::ObjectRef&, std::string_view) override {}
   void synced() override { ready = true; }

@@ -116,12 +116,14 @@ Started book(Cluster& cluster, Quota& quota, const Alternative& alternative, con
 
 tl::expected<Started, Obstacle> try_to_start(Cluster& cluster, Quota& quota, const Submission& submission,
                                              const Alternative& alternative) {
+  const std::vector<int> whole = counts_of(alternative.gang);
+  const bool enough = quota.fits(Quota::sum(alternative.demand, whole), submission.borrowing);
+  const auto counts = enough ? std::nullopt : counts_within_quota(quota, alternative, submission.borrowing);
+  if (!enough && !counts) {
+    return tl::unexpected(obstacle(*quota.lacking(alternative.demand, whole, submission.borrowing), alternative));
+  }
   Gang gang = alternative.gang;
-  if (auto shortage = quota.lacking(alternative.demand, counts_of(gang), submission.borrowing)) {
-    const auto counts = counts_within_quota(quota, alternative, submission.borrowing);
-    if (!counts) {
-      return tl::unexpected(obstacle(std::move(*shortage), alternative));
-    }
+  if (counts) {
     std::vector<PodSet*> sets;
     collect(gang.root, sets);
     for (std::size_t i = 0; i < sets.size(); ++i) {

@@ -121,6 +121,7 @@ Step Controller::step(Time now) {
     reconcile_job(key, now, step);
   }
   admit(now, step);
+  preempt(now, step);
   for (const std::string& key : std::exchange(dirty_, {})) {
     reconcile(key, now, step);
   }
@@ -160,6 +161,7 @@ void Controller::read_setup(Step& step) {
   for (auto& [key, entry] : entries_) {
     unbook(entry);
     entry.submission.reset();
+    entry.verdict.reset();
   }
   quota_ = Quota();
   setup_ = Setup();

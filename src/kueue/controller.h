@@ -103,11 +103,16 @@ struct Removal {
 
 struct Entry {
   WorkloadObject object;
-  std::optional<Submission> submission = {};                 // nothing where it is to be made anew
-  std::optional<Admission> assumed = {};                     // decided and not seen yet
-  bool sent = false;                                         // what is assumed was written
-  std::set<std::string> blockers = {};                       // workloads that have to leave before it is
-  std::optional<Removal> evicting = {};                      // wanted, and not seen yet
+  std::vector<QuotaDemand> least = {};        // by alternative: what it needs of quota to start at all
+  std::uint64_t tried_with_room = 0;          // state of the room when it was last tried
+  bool missed = false;                        // it could not be tried, since a write of ours was not seen yet
+  int fruitless = 0;                          // times that no victims were found for it, in a row
+  Time preempts_at = {};                      // not before that somebody is evicted for it
+  std::optional<Submission> submission = {};  // nothing where it is to be made anew
+  std::optional<Admission> assumed = {};      // decided and not seen yet
+  bool sent = false;                          // what is assumed was written
+  std::set<std::string> blockers = {};        // workloads that have to leave before it is
+  std::optional<Removal> evicting = {};       // wanted, and not seen yet
   std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
   QuotaDemand used = {};                                     // booked
   std::vector<std::string> placeholders = {};                // booked
@@ -115,6 +120,7 @@ struct Entry {
   std::optional<Verdict> verdict = {};
   std::optional<Verdict> told = {};
   Time told_at = {};
+  Time waits_since = {};
 
   [[nodiscard]] const std::optional<Admission>& admission() const { return assumed ? assumed : object.admission; }
   [[nodiscard]] bool waits() const;
@@ -224,11 +230,17 @@ class Controller {
 
   void admit(Time now, Step& step);
   [[nodiscard]] bool past_its_queue(const Entry& entry) const;
-  [[nodiscard]] Submission submission_for(Entry& entry);
+  [[nodiscard]] const Submission& submission_for(Entry& entry);
+  [[nodiscard]] std::vector<Entry*> candidates(Time now);
+  [[nodiscard]] bool worth_trying(const Entry& entry) const;
+  [[nodiscard]] bool within_quota(const Entry& entry) const;
+  [[nodiscard]] bool strict(const Entry& entry) const;
+  void try_all(std::vector<Entry*> candidates, Time now, Step& step);
   void settle(const Decision& decision, Time now, Step& step);
   void write_admitted(Entry& entry, Time now, Step& step);
-  void preempt(const std::vector<std::string>& crowded_out, Time now, Step& step);
-  void preempt_for(Entry& entry, Time now, Step& step);
+  void preempt(Time now, Step& step);
+  [[nodiscard]] std::vector<Entry*> crowded_out(Time now, Step& step);
+  void preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, Time now, Step& step);
   [[nodiscard]] std::optional<RunningGang> running_gang(const Entry& entry);
   void hold(Entry& entry, Time now, Step& step);
   void evict(Entry& entry, Removal removal, Time now, Step& step);
@@ -237,6 +249,7 @@ class Controller {
 
   void reconcile(const std::string& key, Time now, Step& step);
   void tell_waiting(Entry& entry, Time now, Step& step);
+  [[nodiscard]] bool may_tell(Time now);
   void reject(Entry& entry, Time now, Step& step);
   void look_after(Entry& entry, const JobEntry* job, Time now, Step& step);
   void release(Entry& entry, const JobEntry* job, Time now, Step& step);
@@ -313,6 +326,10 @@ class Controller {
   QueueReporter reporter_;
   bool setup_changed_ = true;
   bool room_changed_ = true;
+  std::uint64_t room_ = 1;  // grows whenever room or quota may have come free
+  Time preempts_at_ = {};
+  double tells_ = 0;
+  Time tells_since_ = {};
   std::uint64_t next_order_ = std::uint64_t{1} << 62U;  // apart from those of the scheduler
   std::uint64_t events_ = 0;
 };

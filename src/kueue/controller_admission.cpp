@@ -70,19 +70,28 @@ Time waits_since(const Entry& entry) {
 
 }  // namespace
 
-Submission Controller::submission_for(Entry& entry) {
-  if (!entry.submission) {
-    Unresolved unresolved;
-    entry.submission = submission_of(entry.object.request, setup_, *intake_, unresolved);
-    // On a live cluster a queue that is not there yet may come.
-    if (entry.object.request.queue_name && queue_of(entry.object.request, setup_) == nullptr) {
-      entry.submission->alternatives.clear();
-      entry.submission->rejection =
-          Rejection{.reason = Reason::kQueueStopped,
-                    .message = fmt::format("there is no LocalQueue \"{}\" in namespace \"{}\"",
-                                           entry.object.request.queue_name.text(), entry.object.ref.ns),
-                    .waits = true};
+const Submission& Controller::submission_for(Entry& entry) {
+  if (entry.submission) {
+    return *entry.submission;
+  }
+  Unresolved unresolved;
+  entry.submission = submission_of(entry.object.request, setup_, *intake_, unresolved);
+  // On a live cluster a queue that is not there yet may come.
+  if (entry.object.request.queue_name && queue_of(entry.object.request, setup_) == nullptr) {
+    entry.submission->alternatives.clear();
+    entry.submission->rejection =
+        Rejection{.reason = Reason::kQueueStopped,
+                  .message = fmt::format("there is no LocalQueue \"{}\" in namespace \"{}\"",
+                                         entry.object.request.queue_name.text(), entry.object.ref.ns),
+                  .waits = true};
+  }
+  entry.least.clear();
+  for (const Alternative& alternative : entry.submission->alternatives) {
+    std::vector<int> counts;
+    for (const PodSet* set : pod_sets(alternative.gang.root)) {
+      counts.push_back(std::min(set->count, set->min_count));
     }
+    entry.least.push_back(Quota::sum(alternative.demand, counts));
   }
   return *entry.submission;
 }
@@ -93,12 +102,58 @@ bool Controller::past_its_queue(const Entry& entry) const {
   return job != jobs_by_uid_.end() && !jobs_.at(job->second).progress.suspended;
 }
 
+bool Controller::within_quota(const Entry& entry) const {
+  return entry.least.empty() || std::any_of(entry.least.begin(), entry.least.end(), [&](const QuotaDemand& least) {
+           return quota_.fits(least, entry.submission->borrowing);
+         });
+}
+
+// What was turned down is not tried again before something has come free that it lacked.
+bool Controller::worth_trying(const Entry& entry) const {
+  if (!entry.verdict) {
+    return true;
+  }
+  return entry.verdict->state == GangState::kWaiting && entry.tried_with_room != room_ && within_quota(entry);
+}
+
+bool Controller::strict(const Entry& entry) const {
+  return entry.submission->queue && quota_.rules(*entry.submission->queue).strict;
+}
+
+std::vector<Entry*> Controller::candidates(Time now) {
+  std::vector<Entry*> found;
+  for (auto& [key, entry] : entries_) {
+    if (!entry.waits()) {
+      continue;
+    }
+    if (entry.object.requeue_at && *entry.object.requeue_at > now) {
+      later_.emplace(*entry.object.requeue_at, key);
+      entry.missed = true;
+      continue;
+    }
+    if (entry.guard.closed(entry.object.resource_version, now) || past_its_queue(entry)) {
+      entry.missed = true;
+      continue;
+    }
+    static_cast<void>(submission_for(entry));
+    // Whoever stands in a strict queue is looked at with all before him.
+    if (worth_trying(entry) || strict(entry)) {
+      found.push_back(&entry);
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Entry* a, const Entry* b) { return goes_before(*a->submission, *b->submission); });
+  return found;
+}
+
 void Controller::admit(Time now, Step& step) {
   if (!room_changed_ && waiting_changed_.empty()) {
     return;
   }
+  room_ += room_changed_ ? 1 : 0;
   room_changed_ = false;
   waiting_changed_.clear();
+<<<<<<< HEAD
   std::vector<Submission> submissions;
   for (auto& [key, entry] : entries_) {
     if (entry.object.requeue_at && *entry.object.requeue_at > now) {
@@ -109,22 +164,41 @@ void Controller::admit(Time now, Step& step) {
       submissions.push_back(submission_for(entry));
       submissions.back().may_evict = false;
     }
+=======
+  std::vector<Entry*> waiting = candidates(now);
+  if (!waiting.empty()) {
+    step.figures.decided = true;
+    try_all(std::move(waiting), now, step);
+>>>>>>> e8fa128 (Look closely only at waiting workloads that have a chance; tell them in moderation)
   }
-  if (submissions.empty()) {
-    return;
-  }
-  step.figures.decided = true;
-  const Plan plan = run_cycle(cluster_, quota_, std::move(submissions));
-  std::vector<std::string> crowded_out;
-  for (const Decision& decision : plan.decisions) {
-    settle(decision, now, step);
-    const bool room = decision.reason == Reason::kTopologyBusy || decision.reason == Reason::kQuotaExceeded ||
-                      decision.reason == Reason::kSearchLimit;
-    if (decision.state == GangState::kWaiting && room) {
-      crowded_out.push_back(decision.key.ns + "/" + decision.key.name);
+}
+
+// The first of every queue, then the next as long as there is quota for them: where very many wait, nearly all of them
+// for the same quota, only those are looked at closely that have a chance.
+void Controller::try_all(std::vector<Entry*> waiting, Time now, Step& step) {
+  constexpr int kAtOnce = 32;
+  while (!waiting.empty()) {
+    std::vector<Submission> batch;
+    std::vector<Entry*> rest;
+    std::map<std::optional<QueueId>, int> taken;
+    for (Entry* entry : waiting) {
+      const bool in_order = strict(*entry);
+      if (entry->verdict && !in_order && !within_quota(*entry)) {
+        entry->tried_with_room = room_;
+      } else if (in_order || ++taken[entry->submission->queue] <= kAtOnce) {
+        entry->tried_with_room = room_;
+        batch.push_back(*entry->submission);
+        batch.back().may_evict = false;
+      } else {
+        rest.push_back(entry);
+      }
     }
+    const Plan plan = batch.empty() ? Plan() : run_cycle(cluster_, quota_, std::move(batch));
+    for (const Decision& decision : plan.decisions) {
+      settle(decision, now, step);
+    }
+    waiting = std::move(rest);
   }
-  preempt(crowded_out, now, step);
 }
 
 void Controller::settle(const Decision& decision, Time now, Step& step) {
@@ -133,6 +207,7 @@ void Controller::settle(const Decision& decision, Time now, Step& step) {
   Entry& entry = entries_.at(key);
   dirty_.insert(key);
   if (decision.state != GangState::kPlaced) {
+    entry.waits_since = entry.verdict ? entry.waits_since : now;
     entry.verdict =
         Verdict{.state = decision.state, .reason = decision.reason, .message = without_places(decision.message)};
     return;

@@ -119,8 +119,12 @@ Result<> Controller::workload_changed(const LiveObject& object) {
     if (entry.object.admission != read->admission) {
       forget_slots(key);
     }
+    // Our own reports change nothing of what it asks for.
+    if (another || returned || entry.object.generation != read->generation) {
+      entry.submission.reset();
+      entry.verdict.reset();
+    }
     entry.object = std::move(*read);
-    entry.submission.reset();
   }
   if (!entry.object.owner_uid.empty()) {
     workloads_by_owner_.insert_or_assign(entry.object.owner_uid, key);
@@ -132,8 +136,9 @@ Result<> Controller::workload_changed(const LiveObject& object) {
     groups_.expect(object.ns, object.name);
     groups_changed({key});
   }
-  if (entry.waits()) {
+  if (entry.waits() && (!entry.verdict || entry.missed)) {
     waiting_changed_.insert(key);
+    entry.missed = false;
   }
   touch(key);
   return {};

@@ -16,8 +16,9 @@ namespace gantree::kueue {
 
 namespace {
 
-// So many are tried in one step: the search for victims is dear.
-constexpr int kMostTried = 16;
+// So many are tried, so often: the search for victims is dear.
+constexpr std::size_t kMostTried = 16;
+constexpr std::chrono::milliseconds kEvery{250};
 
 std::string_view preempted_reason(EvictionReason reason) {
   return reason == EvictionReason::kReclaimed ? "InCohortReclamation" : "InClusterQueue";
@@ -71,20 +72,35 @@ std::optional<RunningGang> Controller::running_gang(const Entry& entry) {
   return gang;
 }
 
-void Controller::preempt(const std::vector<std::string>& crowded_out, Time now, Step& step) {
+// Those that wait for room or quota, and whose queues let others be evicted for them.
+std::vector<Entry*> Controller::crowded_out(Time now, Step& step) {
   std::vector<Entry*> asking;
-  for (const std::string& key : crowded_out) {
-    Entry& entry = entries_.at(key);
-    const LocalQueue* queue = queue_of(entry.object.request, setup_);
-    if (queue == nullptr || queue->cluster_queue == nullptr || !entry.submission->may_evict) {
+  for (auto& [key, entry] : entries_) {
+    const bool room = entry.verdict && (entry.verdict->reason == Reason::kTopologyBusy ||
+                                        entry.verdict->reason == Reason::kQuotaExceeded ||
+                                        entry.verdict->reason == Reason::kSearchLimit);
+    if (!room || !entry.waits() || !entry.submission || !entry.submission->may_evict || !entry.submission->queue ||
+        entry.guard.closed(entry.object.resource_version, now)) {
       continue;
     }
-    const QueueRules& rules = queue->cluster_queue->policy.rules;
-    if (rules.within != WithinRule::kNever || rules.reclaim != ReclaimRule::kNever || rules.evicts_to_borrow) {
+    const QueueRules& rules = quota_.rules(*entry.submission->queue);
+    if (rules.within == WithinRule::kNever && rules.reclaim == ReclaimRule::kNever && !rules.evicts_to_borrow) {
+      continue;
+    }
+    if (entry.preempts_at > now) {
+      step.wake_by(entry.preempts_at);
+    } else {
       asking.push_back(&entry);
     }
   }
-  if (asking.empty()) {
+  std::sort(asking.begin(), asking.end(),
+            [](const Entry* a, const Entry* b) { return goes_before(*a->submission, *b->submission); });
+  return asking;
+}
+
+void Controller::preempt(Time now, Step& step) {
+  if (now < preempts_at_) {
+    step.wake_by(preempts_at_);
     return;
   }
   // What is leaving already may be enough.
@@ -94,35 +110,45 @@ void Controller::preempt(const std::vector<std::string>& crowded_out, Time now, 
       return;
     }
   }
+  const std::vector<Entry*> asking = crowded_out(now, step);
+  if (asking.empty()) {
+    return;
+  }
+  preempts_at_ = now + kEvery;
+  std::map<GangKey, RunningGang> running;
   for (const auto& [key, entry] : entries_) {
     if (auto gang = running_gang(entry)) {
+      running.emplace(gang->key, *gang);
       cluster_.add_running(std::move(*gang));
     }
   }
-  for (int i = 0; i < kMostTried && static_cast<std::size_t>(i) < asking.size(); ++i) {
-    preempt_for(*asking[static_cast<std::size_t>(i)], now, step);
+  for (std::size_t i = 0; i < std::min(kMostTried, asking.size()); ++i) {
+    preempt_for(*asking[i], running, now, step);
+  }
+  if (asking.size() > kMostTried) {
+    step.wake_by(preempts_at_);
   }
   cluster_.forget_running();
 }
 
-void Controller::preempt_for(Entry& entry, Time now, Step& step) {
-  std::map<GangKey, RunningGang> before;
-  for (const RunningGang& gang : cluster_.running()) {
-    before.emplace(gang.key, gang);
-  }
+void Controller::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, Time now, Step& step) {
   const Plan plan = run_cycle(cluster_, quota_, {*entry.submission});
   const Decision& decision = plan.decisions.front();
   // Victims hold what they have until they are gone.
   for (const Eviction& eviction : plan.evictions) {
-    const RunningGang& victim = before.at(eviction.key);
+    const RunningGang& victim = running.at(eviction.key);
     cluster_.engine().restore(victim);
     quota_.take(victim.used);
   }
   if (decision.state != GangState::kPlaced) {
     entry.verdict =
         Verdict{.state = decision.state, .reason = decision.reason, .message = without_places(decision.message)};
+    // Little changes for it from one moment to the next, and looking is dear.
+    entry.fruitless = std::min(entry.fruitless + 1, 5);
+    entry.preempts_at = now + kEvery * (1 << entry.fruitless);
     return;
   }
+  entry.fruitless = 0;
   assume(entry, decision);
   std::string who;
   for (const Eviction& eviction : plan.evictions) {

@@ -13,8 +13,13 @@ namespace {
 
 using std::chrono::seconds;
 
-// A changed sentence is told so often at most; a changed reason at once.
-constexpr seconds kTellEvery{15};
+// Many start at once, and need not be told that they wait; a changed sentence is told more seldom than a changed
+// reason. All of them together get so many a second, since an API server has better things to store.
+constexpr seconds kTellAfter{1};
+constexpr seconds kTellReasonEvery{5};
+constexpr seconds kTellEvery{30};
+constexpr double kTellsPerSecond = 50;
+constexpr double kMostTells = 200;
 
 // The reasons of QuotaReserved=False, as those know them who watch Kueue's.
 std::string_view pending_reason(Reason reason) {
@@ -77,6 +82,11 @@ void Controller::reconcile(const std::string& key, Time now, Step& step) {
       later_.emplace(std::max(entry.guard.opens(), now + std::chrono::milliseconds(100)), key);
     }
     return;
+  }
+  if (entry.missed && entry.waits()) {
+    entry.missed = false;
+    waiting_changed_.insert(key);
+    step.wake_by(now);
   }
   const auto owner = jobs_by_uid_.find(entry.object.owner_uid);
   const JobEntry* job = owner == jobs_by_uid_.end() ? nullptr : &jobs_.at(owner->second);
@@ -177,6 +187,16 @@ void Controller::release(Entry& entry, const JobEntry* job, Time now, Step& step
                std::move(fields), now, step, Urgency::kBinding);
 }
 
+bool Controller::may_tell(Time now) {
+  const std::chrono::duration<double> passed = now - std::exchange(tells_since_, now);
+  tells_ = std::min(kMostTells, tells_ + std::max(0.0, passed.count()) * kTellsPerSecond);
+  if (tells_ < 1) {
+    return false;
+  }
+  tells_ -= 1;
+  return true;
+}
+
 void Controller::tell_waiting(Entry& entry, Time now, Step& step) {
   if (!entry.verdict || !entry.object.active) {
     return;
@@ -190,11 +210,15 @@ void Controller::tell_waiting(Entry& entry, Time now, Step& step) {
     reject(entry, now, step);
     return;
   }
+  if (entry.told == verdict) {
+    return;
+  }
   const bool same_reason = entry.told && entry.told->reason == verdict.reason;
-  if (same_reason && (entry.told->message == verdict.message || now < entry.told_at + kTellEvery)) {
-    if (entry.told->message != verdict.message) {
-      later_.emplace(entry.told_at + kTellEvery, entry.object.ref.ns + "/" + entry.object.ref.name);
-    }
+  const Time due = !entry.told   ? entry.waits_since + kTellAfter
+                   : same_reason ? entry.told_at + kTellEvery
+                                 : entry.told_at + kTellReasonEvery;
+  if (now < due || !may_tell(now)) {
+    later_.emplace(std::max(due, now + kTellAfter), entry.key());
     return;
   }
   entry.told = verdict;

@@ -31,6 +31,8 @@ class Guard {
     if (answer == Answer::kDone) {
       failures_ = 0;
       unseen_until_ = now + seconds(5);
+    } else if (answer == Answer::kUncertain) {
+      unseen_until_ = now + seconds(5);  // another was faster, or it was done: its event is on its way
     } else if (answer != Answer::kWithdrawn) {
       failures_ = std::min(failures_ + 1, 6);
       not_before_ = now + seconds(1) * (1 << (failures_ - 1)) / 2;

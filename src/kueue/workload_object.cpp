@@ -108,23 +108,25 @@ Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& invent
   const json::Value metadata = root["metadata"];
   json::Reader read(kNoFile, root, fmt::format("Workload \"{}/{}\"", object.ns, object.name));
   const json::Value status = read.object(root, "status");
-  WorkloadObject workload{.ref = {.group = object.group,
-                                  .version = object.version,
-                                  .kind = object.kind,
-                                  .ns = object.ns,
-                                  .name = object.name,
-                                  .uid = object.uid},
-                          .resource_version = std::string(read.text(metadata, "resourceVersion").value_or("")),
-                          .owner_uid = controller_uid(read, metadata),
-                          .active = read.boolean(read.object(root, "spec"), "active").value_or(true),
-                          .deleting = read.text(metadata, "deletionTimestamp").has_value(),
-                          .conditions = read_conditions(read, status),
-                          .admission = std::nullopt,
-                          .requeues = 0,
-                          .requeue_at = {},
-                          .reclaimable = {},
-                          .document = std::move(parsed->document),
-                          .request = std::move(*request)};
+  WorkloadObject workload{
+      .ref = {.group = object.group,
+              .version = object.version,
+              .kind = object.kind,
+              .ns = object.ns,
+              .name = object.name,
+              .uid = object.uid},
+      .resource_version = std::string(read.text(metadata, "resourceVersion").value_or("")),
+      .generation = read.integer(metadata, "generation", 0, std::numeric_limits<std::int64_t>::max()).value_or(0),
+      .owner_uid = controller_uid(read, metadata),
+      .active = read.boolean(read.object(root, "spec"), "active").value_or(true),
+      .deleting = read.text(metadata, "deletionTimestamp").has_value(),
+      .conditions = read_conditions(read, status),
+      .admission = std::nullopt,
+      .requeues = 0,
+      .requeue_at = {},
+      .reclaimable = {},
+      .document = std::move(parsed->document),
+      .request = std::move(*request)};
   const json::Value annotations = read.object(metadata, "annotations");
   if (read.text(annotations, kOfGroup) == "true") {
     workload.owner_uid = group_uid(object.ns, object.name);

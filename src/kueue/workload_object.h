@@ -62,7 +62,8 @@ struct Admission {
 struct WorkloadObject {
   ObjectRef ref;
   std::string resource_version;
-  std::string owner_uid;  // of the job; "" where it has none
+  std::int64_t generation = 0;  // grows when what it asks for changes
+  std::string owner_uid;        // of the job; "" where it has none
   bool active = true;
   bool deleting = false;
   std::vector<Condition> conditions;
