@@ -26,13 +26,14 @@ class Guard {
   }
   void answered(Answer answer, Time now) {
     using std::chrono::seconds;
+    constexpr seconds kUnseen{15};  // after that an event that should have come is not waited for any more
     order_ = 0;
     unseen_until_ = now;
     if (answer == Answer::kDone) {
       failures_ = 0;
-      unseen_until_ = now + seconds(5);
+      unseen_until_ = now + kUnseen;
     } else if (answer == Answer::kUncertain) {
-      unseen_until_ = now + seconds(5);  // another was faster, or it was done: its event is on its way
+      unseen_until_ = now + kUnseen;  // another was faster, or it was done: its event is on its way
     } else if (answer != Answer::kWithdrawn) {
       failures_ = std::min(failures_ + 1, 6);
       not_before_ = now + seconds(1) * (1 << (failures_ - 1)) / 2;
