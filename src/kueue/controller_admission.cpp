@@ -153,23 +153,10 @@ void Controller::admit(Time now, Step& step) {
   room_ += room_changed_ ? 1 : 0;
   room_changed_ = false;
   waiting_changed_.clear();
-<<<<<<< HEAD
-  std::vector<Submission> submissions;
-  for (auto& [key, entry] : entries_) {
-    if (entry.object.requeue_at && *entry.object.requeue_at > now) {
-      later_.emplace(*entry.object.requeue_at, key);
-      continue;
-    }
-    if (entry.waits() && !entry.guard.in_flight() && !past_its_queue(entry)) {
-      submissions.push_back(submission_for(entry));
-      submissions.back().may_evict = false;
-    }
-=======
   std::vector<Entry*> waiting = candidates(now);
   if (!waiting.empty()) {
     step.figures.decided = true;
     try_all(std::move(waiting), now, step);
->>>>>>> e8fa128 (Look closely only at waiting workloads that have a chance; tell them in moderation)
   }
 }
 
