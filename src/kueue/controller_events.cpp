@@ -120,7 +120,8 @@ Result<> Controller::workload_changed(const LiveObject& object) {
       forget_slots(key);
     }
     // Our own reports change nothing of what it asks for.
-    if (another || returned || entry.object.generation != read->generation) {
+    const bool asks_anew = read->generation == 0 || entry.object.generation != read->generation;
+    if (another || returned || asks_anew) {
       entry.submission.reset();
       entry.verdict.reset();
     }

@@ -99,10 +99,6 @@ std::vector<Entry*> Controller::crowded_out(Time now, Step& step) {
 }
 
 void Controller::preempt(Time now, Step& step) {
-  if (now < preempts_at_) {
-    step.wake_by(preempts_at_);
-    return;
-  }
   // What is leaving already may be enough.
   for (const auto& [key, entry] : entries_) {
     const auto waits_for_it = [&](const std::string& held) { return entries_.at(held).blockers.contains(key); };
@@ -112,6 +108,10 @@ void Controller::preempt(Time now, Step& step) {
   }
   const std::vector<Entry*> asking = crowded_out(now, step);
   if (asking.empty()) {
+    return;
+  }
+  if (now < preempts_at_) {
+    step.wake_by(preempts_at_);
     return;
   }
   preempts_at_ = now + kEvery;
