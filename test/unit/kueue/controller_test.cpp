@@ -46,6 +46,8 @@ TEST(KueueController, WhoIsPassedOverWhileItIsWrittenToIsTriedAgain) {
   ASSERT_EQ(cluster.server.apply(created[0].write), WriteResult::kOk);
   cluster.process.answered(created[0].id, Answer::kDone, cluster.now);
   cluster.tell();
+  EXPECT_TRUE(to_workloads().empty());  // it may be admitted in a moment
+  cluster.now += seconds(1);
   const auto told = to_workloads();  // that it waits
   ASSERT_EQ(told.size(), 1U);
   cluster.node("a", 4);
