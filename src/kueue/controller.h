@@ -74,9 +74,10 @@ struct StartedPod {
   bool gated = false;
   bool deleting = false;
   bool ended = false;
-  bool held = false;   // behind the gate of admission: it carries no marks of ours yet
-  bool spent = false;  // of a group, and has succeeded: nobody takes its slot
-  std::string group;   // uid of the group of a held pod
+  bool succeeded = false;  // it will not be replaced
+  bool held = false;       // behind the gate of admission: it carries no marks of ours yet
+  bool spent = false;      // of a group, and has succeeded: nobody takes its slot
+  std::string group;       // uid of the group of a held pod
   std::map<std::string, std::string, std::less<>> marks;     // labels, else annotations, of a gated pod
   std::map<std::string, std::string, std::less<>> selector;  // of a pod that has no node
   std::optional<std::size_t> slot;  // domain of the assignment to which we sent it, not seen yet
@@ -287,6 +288,8 @@ class Controller {
   void release_set(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members, Step& step);
 
   void ungate(const std::string& key, Entry& entry, Step& step);
+  void leave_given_back(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members,
+                        std::vector<int>& left);
   void remove_stranded_pods(const Entry& entry, Step& step);
   void ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& pods, Step& step);
   void report_queues(Time now, Step& step);

@@ -150,7 +150,7 @@ void Controller::book(Entry& entry) {
     std::map<std::string_view, int> over;
     for (const std::string& key : pods == pods_of_.end() ? std::set<std::string>() : pods->second) {
       const StartedPod& pod = pods_.at(key);
-      if (pod.set == set.name && !pod.node.empty()) {
+      if (pod.set == set.name && !pod.node.empty() && (pod.succeeded || !pod.ended)) {
         ++(pod.ended ? over : bound)[pod.node];
       }
     }

@@ -229,6 +229,7 @@ Result<> Controller::pod_changed(const LiveObject& object) {
   pod.gated = held || is_gated(spec);
   pod.deleting = text_at(metadata, "deletionTimestamp").present();
   pod.ended = ended;
+  pod.succeeded = ended && phase.text() == "Succeeded";
   const json::Value selector = spec ? map_at(spec, "nodeSelector") : json::Value();
   for (const json::MemberData& member : selector ? selector.members() : std::span<const json::MemberData>()) {
     pod.selector.emplace(member.key, json::Value(&member.value).text());

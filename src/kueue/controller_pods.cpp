@@ -1,4 +1,6 @@
 // The ungater: every pod of a started job is told where to go, by rank, and no domain gets more than it was assigned.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/whole_number.h"
@@ -128,6 +130,28 @@ void Controller::ungate(const std::string& key, Entry& entry, Step& step) {
   }
 }
 
+// Room that pods which are over have left is no longer the Workload's: takes it out of what is left of its places.
+void Controller::leave_given_back(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members,
+                                  std::vector<int>& left) {
+  std::map<std::string, int> theirs;  // held, or in use
+  const std::string prefix = fmt::format("{}#{}#", entry.key(), set.name);
+  for (const std::string& key : entry.placeholders) {
+    if (key.starts_with(prefix)) {
+      ++theirs[std::string(cluster_.node_of(key))];
+    }
+  }
+  for (const std::string& key : members) {
+    ++theirs[pods_.at(key).node];
+  }
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const AssignedDomain& domain = set.topology->domains[i];
+    int& here = theirs[node_named(cluster_.inventory(), domain.values.back())];
+    const int kept = std::min(here, domain.count);
+    here -= kept;
+    left[i] -= domain.count - kept;
+  }
+}
+
 void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& members,
                             Step& step) {
   const TopologyAssignment& assignment = *set.topology;
@@ -178,9 +202,12 @@ void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::v
       others.push_back(key);
     }
   }
+  if (assignment.levels.back() == kHostnameLabel) {
+    leave_given_back(entry, set, members, left);
+  }
   for (const std::string& key : others) {
     std::size_t free = 0;
-    while (free < left.size() && (left[free] == 0 || lost.contains(free))) {
+    while (free < left.size() && (left[free] <= 0 || lost.contains(free))) {
       ++free;
     }
     if (free == left.size()) {

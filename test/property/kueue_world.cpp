@@ -146,6 +146,7 @@ void World::restart() {
       (void)execute(order.write);
     }
   }
+  check_quota();  // by what was known when these were decided
   orders_.clear();
   process_ = std::make_unique<Process>(ready_);
   server_.list_all_again();

@@ -164,6 +164,30 @@ TEST(KueueController, WhoWasEvictedForAnotherAndIsAdmittedElsewhereDoesNotHoldIt
   EXPECT_TRUE(cluster.admitted("victim"));
 }
 
+TEST(KueueController, RoomOfAPodThatFailedIsKeptForTheOneThatTakesItsPlace) {
+  SmallCluster cluster;
+  cluster.node("a", 1);
+  cluster.node("b", 2);
+  cluster.job("j", 3, 1);
+  cluster.settle();
+  for (int i = 0; i < 3; ++i) {
+    cluster.pod("j", i, fmt::format("p{}", i));
+    cluster.settle();
+    const Tree& pod = cluster.server.find(SmallCluster::pod_key(fmt::format("p{}", i)))->tree;
+    cluster.bind(fmt::format("p{}", i), pod.str({"spec", "nodeSelector", "kubernetes.io/hostname"}));
+  }
+  // Of the two hosts the one that comes first has a pod that failed, the other one a pod that succeeded.
+  const std::string first = cluster.server.find(SmallCluster::pod_key("p0"))->tree.str({"spec", "nodeName"});
+  cluster.phase("p0", "Failed");
+  cluster.phase("p2", "Succeeded");
+  cluster.server.change(FakeServer::key("Job", "ns", "j"),
+                        [](Tree& job) { job.at({"status", "succeeded"}) = Tree::number(1); });
+  cluster.settle();
+  const auto& entry = cluster.process.controller().workloads().begin()->second;
+  ASSERT_EQ(entry.placeholders.size(), 1U);
+  EXPECT_EQ(cluster.process.cluster().node_of(entry.placeholders[0]), first);
+}
+
 TEST(KueueController, PodsThatAreOverAreNoRoomToBeWonByAnEviction) {
   SmallCluster cluster;
   cluster.node("b", 4);
