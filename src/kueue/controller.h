@@ -204,6 +204,7 @@ class Controller {
   [[nodiscard]] Result<> workload_changed(const LiveObject& object);
   [[nodiscard]] Result<> job_changed(const LiveObject& object);
   [[nodiscard]] Result<> pod_changed(const LiveObject& object);
+  [[nodiscard]] bool is_sent_to_a_host(const StartedPod& pod) const;
   void forget_slots(const std::string& workload);
   void pod_removed(const std::string& key);
   void touch(const std::string& workload);

@@ -226,6 +226,9 @@ void Controller::write_admitted(Entry& entry, Time now, Step& step) {
   }
   json::Out::Object fields;
   fields.emplace_back("admission", write_admission(*entry.assumed));
+  if (!entry.object.admission && !entry.object.reclaimable.empty()) {
+    fields.emplace_back("reclaimablePods", json::Out::array());  // those were of an earlier start
+  }
   write_status(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
   reporter_.note();
   const std::string note = fmt::format("Admitted by ClusterQueue {}", entry.assumed->cluster_queue);

@@ -136,7 +136,10 @@ void Controller::book(Entry& entry) {
     entry.hosts.clear();
     return;
   }
-  entry.used = quota_of(*admission, entry.object.reclaimable);
+  // What was given back of an earlier start does not count for this one.
+  const std::map<std::string, int> reclaimed =
+      entry.object.admission ? entry.object.reclaimable : std::map<std::string, int>();
+  entry.used = quota_of(*admission, reclaimed);
   quota_.take(entry.used);
   const std::string owner = entry.object.ref.ns + "/" + entry.object.ref.name;
   const auto pods = pods_of_.find(owner);
@@ -155,8 +158,8 @@ void Controller::book(Entry& entry) {
       }
     }
     // Pods that are over and will not be replaced need no room any more.
-    const auto given_back = entry.object.reclaimable.find(set.name);
-    int spare = given_back == entry.object.reclaimable.end() ? 0 : given_back->second;
+    const auto given_back = reclaimed.find(set.name);
+    int spare = given_back == reclaimed.end() ? 0 : given_back->second;
     std::vector<HostCount> held = hosts_of(entry, set);
     for (HostCount& host : held) {
       int& here = bound[host.node];

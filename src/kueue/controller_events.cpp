@@ -250,11 +250,26 @@ Result<> Controller::pod_changed(const LiveObject& object) {
       pod_removed(key);
     }
   }
+  // In a domain of several hosts it may have got another one than was thought: what is left is cut differently.
+  const auto before = pods_.find(key);
+  const bool bound_now = !pod.node.empty() && (before == pods_.end() || before->second.node.empty());
+  room_changed_ = room_changed_ || (bound_now && !is_sent_to_a_host(pod));
   const std::string owner = pod.workload;
   pods_.insert_or_assign(key, std::move(pod));
   pods_of_[owner].insert(key);
   touch(owner);
   return {};
+}
+
+bool Controller::is_sent_to_a_host(const StartedPod& pod) const {
+  const auto entry = entries_.find(pod.workload);
+  const std::optional<Admission>* admission = entry == entries_.end() ? nullptr : &entry->second.admission();
+  if (admission == nullptr || !*admission) {
+    return false;
+  }
+  return std::any_of((*admission)->sets.begin(), (*admission)->sets.end(), [&](const SetAssignment& set) {
+    return set.name == pod.set && set.topology && set.topology->levels.back() == kHostnameLabel;
+  });
 }
 
 // Slots count the domains of an assignment: with another one they mean nothing.

@@ -36,7 +36,8 @@ void Controller::watch_readiness(Entry& entry, const JobEntry& job, Time now, St
   const bool recovering = was_ready && since_of(entry.object.condition(kAdmitted)) <= since_of(before);
   json::Out::Object fields;
   std::map<std::string, int> reclaimable(job.progress.reclaimable.begin(), job.progress.reclaimable.end());
-  if (reclaimable != entry.object.reclaimable) {
+  // A job that is not started yet may have been admitted with fewer pods than it says.
+  if (!job.progress.suspended && reclaimable != entry.object.reclaimable) {
     fields.emplace_back("reclaimablePods", reclaimable_body(reclaimable));
   }
   std::string_view reason = recovering ? "WaitForRecovery" : "WaitForStart";

@@ -52,6 +52,15 @@ void live_through(std::uint32_t seed, int steps) {
   holds_up(world, "when nothing is left");
 }
 
+// Seeds that once showed a fault.
+constexpr std::uint32_t kInstructive[] = {188, 331, 342, 1140};
+
+TEST(KueueProperty, WhatOnceWentWrongGoesWell) {
+  for (const std::uint32_t seed : kInstructive) {
+    live_through(seed, 600);
+  }
+}
+
 TEST(KueueProperty, QuotaAndHostsAreNeverOvercommittedAndNobodyWaitsForWhatIsFree) {
   const std::uint32_t first = number_from("GANTREE_FIRST_SEED", 0);
   const std::uint32_t seeds = number_from("GANTREE_SEEDS", 150);
