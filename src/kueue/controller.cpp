@@ -72,7 +72,8 @@ std::vector<ApiKind> Controller::kinds() {
 }
 
 bool Controller::owns(std::string_view group, std::string_view kind) {
-  for (const ApiKind& api : kinds()) {
+  static const std::vector<ApiKind> kKinds = kinds();  // asked at every event
+  for (const ApiKind& api : kKinds) {
     if (api.group == group && api.kind == kind) {
       return true;
     }

@@ -136,6 +136,22 @@ struct Entry {
 // Stands for the version of an object that is not seen yet.
 inline constexpr std::string_view kMade = "made";
 
+// The places of an assignment while they are given out. Positions are those of its domains.
+struct Slots {
+  std::vector<int> left = {};
+  std::vector<std::size_t> by_rank = {};
+  std::set<std::size_t> lost = {};  // on hosts that are of no use any more
+
+  [[nodiscard]] std::optional<std::size_t> any() const {
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (left[i] > 0 && !lost.contains(i)) {
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
 struct JobEntry {
   const JobKind* kind = nullptr;  // of an object; nullptr where pods wait by themselves
   std::string group;              // those pods
@@ -204,6 +220,7 @@ class Controller {
   [[nodiscard]] Result<> workload_changed(const LiveObject& object);
   [[nodiscard]] Result<> job_changed(const LiveObject& object);
   [[nodiscard]] Result<> pod_changed(const LiveObject& object);
+  void take_pod(const std::string& key, StartedPod pod);
   [[nodiscard]] bool is_sent_to_a_host(const StartedPod& pod) const;
   void forget_slots(const std::string& workload);
   void pod_removed(const std::string& key);
@@ -292,6 +309,10 @@ class Controller {
   void leave_given_back(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members,
                         std::vector<int>& left);
   void remove_stranded_pods(const Entry& entry, Step& step);
+  [[nodiscard]] std::vector<std::string> take_used(const TopologyAssignment& assignment,
+                                                   const std::vector<std::string>& members, Slots& slots) const;
+  [[nodiscard]] std::vector<std::string> give_by_rank(const Entry& entry, const SetAssignment& set,
+                                                      const std::vector<std::string>& gated, Slots& slots);
   void ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& pods, Step& step);
   void report_queues(Time now, Step& step);
   // Why a Workload that has quota has to go because its queue is stopped; nothing where it may stay.

@@ -33,6 +33,38 @@ bool is_gated(json::Value spec) {
   return false;
 }
 
+std::string_view phase_of(const Object& pod) {
+  const json::Value phase = text_at(map_at(pod.value, "status"), "phase");
+  return phase ? phase.text() : std::string_view();
+}
+
+// What the pod says of itself. Whose it is, is told by others.
+StartedPod read_started_pod(const LiveObject& object, const Object& read) {
+  const json::Value metadata = read.metadata();
+  const json::Value spec = map_at(read.value, "spec");
+  const std::string_view phase = phase_of(read);
+  StartedPod pod;
+  pod.uid = object.uid;
+  if (const json::Value node = spec ? text_at(spec, "nodeName") : json::Value()) {
+    pod.node = node.text();
+  }
+  pod.gated = is_gated(spec);
+  pod.deleting = text_at(metadata, "deletionTimestamp").present();
+  pod.succeeded = phase == "Succeeded";
+  pod.ended = pod.succeeded || phase == "Failed";
+  const auto copy = [](json::Value map, auto& into) {
+    for (const json::MemberData& member : map ? map.members() : std::span<const json::MemberData>()) {
+      into.emplace(member.key, json::Value(&member.value).text());
+    }
+  };
+  copy(spec ? map_at(spec, "nodeSelector") : json::Value(), pod.selector);
+  if (pod.node.empty()) {
+    copy(map_at(metadata, "labels"), pod.marks);
+    copy(map_at(metadata, "annotations"), pod.marks);
+  }
+  return pod;
+}
+
 }  // namespace
 
 void Controller::touch(const std::string& workload) {
@@ -193,6 +225,13 @@ Result<> Controller::job_changed(const LiveObject& object) {
 
 Result<> Controller::pod_changed(const LiveObject& object) {
   const std::string key = key_of(object.ns, object.name);
+  // Nearly all pods of a cluster are nobody's in a queue.
+  if (object.text.find(kGroup) == std::string::npos && !pods_.contains(key) && groups_.group_of_pod(key) == nullptr) {
+    const bool over = object.text.find(R"("phase":"Succeeded")") != std::string::npos ||
+                      object.text.find(R"("phase":"Failed")") != std::string::npos;
+    room_changed_ = room_changed_ || (over && !cluster_.node_of(key).empty());
+    return {};
+  }
   const auto parsed = parse(object.text);
   if (!parsed) {
     return tl::unexpected(parsed.error());
@@ -206,8 +245,8 @@ Result<> Controller::pod_changed(const LiveObject& object) {
   const json::Value annotations = map_at(metadata, "annotations");
   const json::Value set = labels ? text_at(labels, kPodSetLabel) : json::Value();
   const json::Value workload = annotations ? text_at(annotations, kWorkloadAnnotation) : json::Value();
-  const json::Value phase = text_at(map_at(parsed->object.value, "status"), "phase");
-  const bool ended = phase && (phase.text() == "Succeeded" || phase.text() == "Failed");
+  const std::string_view phase = phase_of(parsed->object);
+  const bool ended = phase == "Succeeded" || phase == "Failed";
   room_changed_ = room_changed_ || (ended && !cluster_.node_of(key).empty());
   if (!held && (!set || !workload)) {
     if (pods_.contains(key)) {
@@ -215,32 +254,18 @@ Result<> Controller::pod_changed(const LiveObject& object) {
     }
     return {};
   }
-  const json::Value spec = map_at(parsed->object.value, "spec");
-  StartedPod pod;
-  pod.uid = object.uid;
+  StartedPod pod = read_started_pod(object, parsed->object);
   pod.workload = held ? group->key() : key_of(object.ns, workload.text());
   pod.set = held ? std::string_view(own->role) : set.text();
   pod.held = held;
+  pod.gated = pod.gated || held;
   pod.group = held ? group->uid : std::string();
   pod.spent = own != nullptr && own->succeeded && !group->serving;
-  if (const json::Value node = spec ? text_at(spec, "nodeName") : json::Value()) {
-    pod.node = node.text();
-  }
-  pod.gated = held || is_gated(spec);
-  pod.deleting = text_at(metadata, "deletionTimestamp").present();
-  pod.ended = ended;
-  pod.succeeded = ended && phase.text() == "Succeeded";
-  const json::Value selector = spec ? map_at(spec, "nodeSelector") : json::Value();
-  for (const json::MemberData& member : selector ? selector.members() : std::span<const json::MemberData>()) {
-    pod.selector.emplace(member.key, json::Value(&member.value).text());
-  }
-  if (pod.gated) {
-    for (const json::Value marks : {labels, annotations}) {
-      for (const json::MemberData& member : marks.members()) {
-        pod.marks.emplace(member.key, json::Value(&member.value).text());
-      }
-    }
-  }
+  take_pod(key, std::move(pod));
+  return {};
+}
+
+void Controller::take_pod(const std::string& key, StartedPod pod) {
   if (const auto before = pods_.find(key); before != pods_.end()) {
     if (before->second.uid == pod.uid && pod.gated) {
       pod.slot = before->second.slot;
@@ -258,7 +283,6 @@ Result<> Controller::pod_changed(const LiveObject& object) {
   pods_.insert_or_assign(key, std::move(pod));
   pods_of_[owner].insert(key);
   touch(owner);
-  return {};
 }
 
 bool Controller::is_sent_to_a_host(const StartedPod& pod) const {

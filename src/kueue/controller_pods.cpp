@@ -155,65 +155,27 @@ void Controller::leave_given_back(const Entry& entry, const SetAssignment& set, 
 void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& members,
                             Step& step) {
   const TopologyAssignment& assignment = *set.topology;
-  std::vector<int> left;
-  std::vector<std::size_t> slots;  // by rank
+  const bool by_host = assignment.levels.back() == kHostnameLabel;
+  Slots slots;
   for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
-    left.push_back(assignment.domains[i].count);
-    slots.insert(slots.end(), static_cast<std::size_t>(assignment.domains[i].count), i);
-  }
-  std::set<std::size_t> lost;
-  for (std::size_t i = 0; assignment.levels.back() == kHostnameLabel && i < assignment.domains.size(); ++i) {
-    if (is_lost(entry, set, node_named(cluster_.inventory(), assignment.domains[i].values.back()))) {
-      lost.insert(i);
+    const AssignedDomain& domain = assignment.domains[i];
+    slots.left.push_back(domain.count);
+    slots.by_rank.insert(slots.by_rank.end(), static_cast<std::size_t>(domain.count), i);
+    if (by_host && is_lost(entry, set, node_named(cluster_.inventory(), domain.values.back()))) {
+      slots.lost.insert(i);
     }
   }
-  std::vector<std::string> gated;
-  for (const std::string& key : members) {
-    const StartedPod& pod = pods_.at(key);
-    if (pod.gated && !pod.slot) {
-      gated.push_back(key);
-      continue;
-    }
-    for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
-      const bool here = pod.slot           ? *pod.slot == i
-                        : pod.node.empty() ? selects(pod, assignment, assignment.domains[i])
-                                           : carries(cluster_.inventory(), pod.node, assignment, assignment.domains[i]);
-      if (here && left[i] > 0) {  // a domain may come twice
-        --left[i];
-        break;
-      }
-    }
-  }
-  const auto request = std::find_if(entry.object.request.pod_sets.begin(), entry.object.request.pod_sets.end(),
-                                    [&](const PodSetRequest& one) { return one.name == set.name; });
-  // First every pod whose rank has a place of its own; then the others, wherever there is one left.
-  std::vector<std::string> others;
-  for (const std::string& key : gated) {
-    StartedPod& pod = pods_.at(key);
-    const auto rank = request == entry.object.request.pod_sets.end() ? std::nullopt : rank_of(pod, *request);
-    const bool known = rank && static_cast<std::size_t>(*rank) < slots.size();
-    if (known && lost.contains(slots[static_cast<std::size_t>(*rank)])) {
-      continue;  // it will be given another place
-    }
-    if (known && left[slots[static_cast<std::size_t>(*rank)]] > 0) {
-      pod.slot = slots[static_cast<std::size_t>(*rank)];
-      --left[*pod.slot];
-    } else {
-      others.push_back(key);
-    }
-  }
-  if (assignment.levels.back() == kHostnameLabel) {
-    leave_given_back(entry, set, members, left);
+  const std::vector<std::string> gated = take_used(assignment, members, slots);
+  const std::vector<std::string> others = give_by_rank(entry, set, gated, slots);
+  if (by_host) {
+    leave_given_back(entry, set, members, slots.left);
   }
   for (const std::string& key : others) {
-    std::size_t free = 0;
-    while (free < left.size() && (left[free] <= 0 || lost.contains(free))) {
-      ++free;
-    }
-    if (free == left.size()) {
+    const auto free = slots.any();
+    if (!free) {
       break;  // more pods than were asked for: they wait
     }
-    --left[free];
+    --slots.left[*free];
     pods_.at(key).slot = free;
   }
   for (const std::string& key : members) {
@@ -226,6 +188,53 @@ void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::v
             {.workload = {}, .job = {}, .pod = key});
     }
   }
+}
+
+// Takes out what pods have already that are on their way or there; the others are those that are to be told.
+std::vector<std::string> Controller::take_used(const TopologyAssignment& assignment,
+                                               const std::vector<std::string>& members, Slots& slots) const {
+  std::vector<std::string> gated;
+  for (const std::string& key : members) {
+    const StartedPod& pod = pods_.at(key);
+    if (pod.gated && !pod.slot) {
+      gated.push_back(key);
+      continue;
+    }
+    for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
+      const bool here = pod.slot           ? *pod.slot == i
+                        : pod.node.empty() ? selects(pod, assignment, assignment.domains[i])
+                                           : carries(cluster_.inventory(), pod.node, assignment, assignment.domains[i]);
+      if (here && slots.left[i] > 0) {  // a domain may come twice
+        --slots.left[i];
+        break;
+      }
+    }
+  }
+  return gated;
+}
+
+// Every pod whose rank has a place of its own gets that. Returns the others, which get what is left.
+std::vector<std::string> Controller::give_by_rank(const Entry& entry, const SetAssignment& set,
+                                                  const std::vector<std::string>& gated, Slots& slots) {
+  const auto request = std::find_if(entry.object.request.pod_sets.begin(), entry.object.request.pod_sets.end(),
+                                    [&](const PodSetRequest& one) { return one.name == set.name; });
+  std::vector<std::string> others;
+  for (const std::string& key : gated) {
+    StartedPod& pod = pods_.at(key);
+    const auto rank = request == entry.object.request.pod_sets.end() ? std::nullopt : rank_of(pod, *request);
+    const bool known = rank && static_cast<std::size_t>(*rank) < slots.by_rank.size();
+    const std::size_t slot = known ? slots.by_rank[static_cast<std::size_t>(*rank)] : 0;
+    if (known && slots.lost.contains(slot)) {
+      continue;  // it will be given another place
+    }
+    if (known && slots.left[slot] > 0) {
+      pod.slot = slot;
+      --slots.left[slot];
+    } else {
+      others.push_back(key);
+    }
+  }
+  return others;
 }
 
 }  // namespace gantree::kueue

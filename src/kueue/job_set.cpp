@@ -70,13 +70,12 @@ class JobSetKind final : public JobKind {
     return sets;
   }
 
-  [[nodiscard]] json::Out::Array reshape(const Object& job, const JobShape& shape) const override {
+  [[nodiscard]] json::Out::Array reshape(const Object&, const JobShape& shape) const override {
     json::Out::Array patch;
     for (std::size_t i = 0; i < shape.templates.size(); ++i) {
       patch.push_back(set_field(fmt::format("/spec/replicatedJobs/{}/template/spec/template", i), shape.templates[i]));
     }
     patch.push_back(set_field("/spec/suspend", shape.suspend));
-    static_cast<void>(job);
     return patch;
   }
 

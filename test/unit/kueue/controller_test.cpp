@@ -212,5 +212,19 @@ TEST(KueueController, PodsThatAreOverAreNoRoomToBeWonByAnEviction) {
   EXPECT_FALSE(cluster.admitted("urgent"));
 }
 
+// Whoever may create pods may create these.
+TEST(KueueController, AGatedPodWithoutAnnotationsDoesNoHarm) {
+  Cluster cluster;
+  kueue::Controller controller(cluster, {});
+  const auto pod =
+      prune("", "v1", "Pod",
+            R"({"metadata":{"name":"p","namespace":"ns","uid":"u","labels":{"kueue.x-k8s.io/managed":"true",)"
+            R"("kueue.x-k8s.io/queue-name":"q"}},"spec":{"schedulingGates":[{"name":"kueue.x-k8s.io/admission"},)"
+            R"({"name":"kueue.x-k8s.io/topology"}],"containers":[]}})");
+  ASSERT_TRUE(pod);
+  EXPECT_TRUE(controller.changed(*pod, Time()));
+  EXPECT_TRUE(controller.workloads().empty());
+}
+
 }  // namespace
 }  // namespace gantree::test
