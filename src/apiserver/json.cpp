@@ -1,0 +1,330 @@
+#include "apiserver/json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json/basic_parser_impl.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace gantree::apiserver {
+
+namespace {
+
+using boost::system::error_code;
+
+std::string_view view(boost::json::string_view text) {
+  return {text.data(), text.size()};
+}
+
+// Puts the parts that Boost's parser finds together to a value.
+class Builder {
+ public:
+  static constexpr std::size_t max_object_size = Object::max_size();
+  static constexpr std::size_t max_array_size = Array::max_size();
+  static constexpr std::size_t max_key_size = boost::json::string::max_size();
+  static constexpr std::size_t max_string_size = boost::json::string::max_size();
+
+  bool on_document_begin(error_code&) { return true; }
+  bool on_document_end(error_code&) { return true; }
+  bool on_object_begin(error_code&) { return open(Object()); }
+  bool on_object_end(std::size_t, error_code& error) { return close(error); }
+  bool on_array_begin(error_code&) { return open(Array()); }
+  bool on_array_end(std::size_t, error_code& error) { return close(error); }
+  bool on_key_part(boost::json::string_view text, std::size_t, error_code&) { return gather(text); }
+  bool on_key(boost::json::string_view text, std::size_t, error_code&) {
+    gather(text);
+    frames_.back().key = std::exchange(text_, {});
+    return true;
+  }
+  bool on_string_part(boost::json::string_view text, std::size_t, error_code&) { return gather(text); }
+  bool on_string(boost::json::string_view text, std::size_t, error_code& error) {
+    if (text_.empty()) {
+      return add(Value(text), error);
+    }
+    gather(text);
+    return add(Value(std::exchange(text_, {})), error);
+  }
+  bool on_number_part(boost::json::string_view text, error_code&) { return gather(text); }
+  bool on_int64(std::int64_t number, boost::json::string_view, error_code& error) {
+    text_.clear();
+    return add(Value(number), error);
+  }
+  bool on_uint64(std::uint64_t number, boost::json::string_view, error_code& error) {
+    text_.clear();
+    return add(Value(number), error);
+  }
+  bool on_double(double guess, boost::json::string_view text, error_code& error) {
+    gather(text);
+    double exact = guess;
+    const auto read = std::from_chars(text_.data(), text_.data() + text_.size(), exact);
+    if (read.ec != std::errc{} || !std::isfinite(exact)) {
+      complaint_ = fmt::format("the number {} is out of range", text_);
+      error = boost::json::error::syntax;
+      return false;
+    }
+    text_.clear();
+    return add(Value(exact), error);
+  }
+  bool on_bool(bool value, error_code& error) { return add(Value(value), error); }
+  bool on_null(error_code& error) { return add(Value(nullptr), error); }
+  bool on_comment_part(boost::json::string_view, error_code&) { return true; }
+  bool on_comment(boost::json::string_view, error_code&) { return true; }
+
+  [[nodiscard]] Value take() { return std::move(result_); }
+  [[nodiscard]] const std::string& complaint() const { return complaint_; }
+
+ private:
+  struct Frame {
+    Value container;
+    std::string key;
+  };
+
+  bool gather(boost::json::string_view text) {
+    text_.append(text.data(), text.size());
+    return true;
+  }
+  bool open(Value container) {
+    frames_.push_back({std::move(container), {}});
+    return true;
+  }
+  bool close(error_code& error) {
+    Value done = std::move(frames_.back().container);
+    frames_.pop_back();
+    return add(std::move(done), error);
+  }
+  bool add(Value value, error_code& error) {
+    if (frames_.empty()) {
+      result_ = std::move(value);
+      return true;
+    }
+    Frame& frame = frames_.back();
+    if (Array* array = frame.container.if_array()) {
+      array->push_back(std::move(value));
+      return true;
+    }
+    if (!frame.container.get_object().emplace(frame.key, std::move(value)).second) {
+      complaint_ = fmt::format("the field \"{}\" is there twice", frame.key);
+      error = boost::json::error::syntax;
+      return false;
+    }
+    return true;
+  }
+
+  std::vector<Frame> frames_;
+  std::string text_;  // what has come of a string, key or number
+  Value result_;
+  std::string complaint_;
+};
+
+void append_number(std::string& out, auto number) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+  out.append(text.data(), end);
+}
+
+void append_array(std::string& out, const Array& array) {
+  out += '[';
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    if (i > 0) {
+      out += ',';
+    }
+    append_json(out, array[i]);
+  }
+  out += ']';
+}
+
+template <class V, class O>
+V* step_through(O* object, std::initializer_list<std::string_view> keys) {
+  V* value = nullptr;
+  for (const std::string_view key : keys) {
+    value = object == nullptr ? nullptr : object->if_contains(key);
+    if (value == nullptr) {
+      return nullptr;
+    }
+    object = value->if_object();
+  }
+  return value;
+}
+
+}  // namespace
+
+Result<Value> parse_json(std::string_view text) {
+  boost::json::parse_options options;
+  options.max_depth = kMaxDepth;
+  boost::json::basic_parser<Builder> parser(options);
+  error_code error;
+  const std::size_t read = parser.write_some(false, text.data(), text.size(), error);
+  if (!error && read < text.size()) {
+    error = boost::json::error::extra_data;
+  }
+  if (error) {
+    const std::string& complaint = parser.handler().complaint();
+    return invalid(
+        fmt::format("the JSON cannot be read at byte {}: {}", read, complaint.empty() ? error.message() : complaint));
+  }
+  return parser.handler().take();
+}
+
+void append_json_text(std::string& out, std::string_view text) {
+  out += '"';
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20) {
+      continue;
+    }
+    out.append(text.substr(done, i - done));
+    done = i + 1;
+    switch (c) {
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      default:
+        out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    }
+  }
+  out.append(text.substr(done));
+  out += '"';
+}
+
+void append_json(std::string& out, const Object& object) {
+  out += '{';
+  bool first = true;
+  for (const auto& member : object) {
+    if (!std::exchange(first, false)) {
+      out += ',';
+    }
+    append_json_text(out, view(member.key()));
+    out += ':';
+    append_json(out, member.value());
+  }
+  out += '}';
+}
+
+void append_json(std::string& out, const Value& value) {
+  switch (value.kind()) {
+    case boost::json::kind::null:
+      out += "null";
+      break;
+    case boost::json::kind::bool_:
+      out += value.get_bool() ? "true" : "false";
+      break;
+    case boost::json::kind::int64:
+      append_number(out, value.get_int64());
+      break;
+    case boost::json::kind::uint64:
+      append_number(out, value.get_uint64());
+      break;
+    case boost::json::kind::double_:
+      append_number(out, value.get_double());
+      break;
+    case boost::json::kind::string:
+      append_json_text(out, text_of(value));
+      break;
+    case boost::json::kind::array:
+      append_array(out, value.get_array());
+      break;
+    case boost::json::kind::object:
+      append_json(out, value.get_object());
+      break;
+  }
+}
+
+std::string to_json(const Value& value) {
+  std::string out;
+  append_json(out, value);
+  return out;
+}
+
+std::string to_json(const Object& value) {
+  std::string out;
+  append_json(out, value);
+  return out;
+}
+
+const Value* find(const Object& object, std::initializer_list<std::string_view> keys) {
+  return step_through<const Value>(&object, keys);
+}
+const Value* find(const Value& value, std::initializer_list<std::string_view> keys) {
+  return step_through<const Value>(value.if_object(), keys);
+}
+Value* find(Object& object, std::initializer_list<std::string_view> keys) {
+  return step_through<Value>(&object, keys);
+}
+Value* find(Value& value, std::initializer_list<std::string_view> keys) {
+  return step_through<Value>(value.if_object(), keys);
+}
+
+std::string_view text_at(const Value& value, std::initializer_list<std::string_view> keys) {
+  const Value* found = find(value, keys);
+  return found == nullptr ? std::string_view() : text_of(*found);
+}
+std::string_view text_at(const Object& object, std::initializer_list<std::string_view> keys) {
+  const Value* found = find(object, keys);
+  return found == nullptr ? std::string_view() : text_of(*found);
+}
+const Object* object_at(const Value& value, std::initializer_list<std::string_view> keys) {
+  const Value* found = find(value, keys);
+  return found == nullptr ? nullptr : found->if_object();
+}
+const Object* object_at(const Object& object, std::initializer_list<std::string_view> keys) {
+  const Value* found = find(object, keys);
+  return found == nullptr ? nullptr : found->if_object();
+}
+const Array* array_at(const Value& value, std::initializer_list<std::string_view> keys) {
+  const Value* found = find(value, keys);
+  return found == nullptr ? nullptr : found->if_array();
+}
+const Array* array_at(const Object& object, std::initializer_list<std::string_view> keys) {
+  const Value* found = find(object, keys);
+  return found == nullptr ? nullptr : found->if_array();
+}
+
+Object& object_in(Object& object, std::string_view key) {
+  Value& value = object[key];
+  return value.is_object() ? value.get_object() : value.emplace_object();
+}
+
+std::string_view text_of(const Value& value) {
+  const boost::json::string* text = value.if_string();
+  return text == nullptr ? std::string_view() : std::string_view(text->data(), text->size());
+}
+
+bool same(const Value& a, const Value& b) {
+  if (a.is_number() && b.is_number() && (a.is_double() || b.is_double())) {
+    return a.to_number<double>() == b.to_number<double>();
+  }
+  if (a.is_object() && b.is_object()) {
+    const Object& left = a.get_object();
+    const Object& right = b.get_object();
+    return left.size() == right.size() && std::all_of(left.begin(), left.end(), [&](const auto& member) {
+             const Value* other = right.if_contains(member.key());
+             return other != nullptr && same(member.value(), *other);
+           });
+  }
+  if (a.is_array() && b.is_array()) {
+    const Array& left = a.get_array();
+    const Array& right = b.get_array();
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(), same);
+  }
+  return a == b;
+}
+
+}  // namespace gantree::apiserver

@@ -1,0 +1,64 @@
+// JSON as the embedded API server holds it: Boost.JSON's values, read and written by our own rules.
+//
+// Boost's own reader gets some doubles wrong by a bit and lets the last of two equal keys win, and its writer prints
+// 0.1 as 1E-1. Nothing else in src/apiserver calls boost::json::parse or serialize.
+//
+// Values hold no locks: one thread at a time. Members of objects keep the order in which they came; erase them with
+// Object::stable_erase, since erase() moves the last one to the gap.
+#pragma once
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/string.hpp>
+#include <boost/json/value.hpp>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace gantree::apiserver {
+
+using Value = boost::json::value;
+using Object = boost::json::object;
+using Array = boost::json::array;
+
+// How deep arrays and objects may lie in each other.
+inline constexpr std::size_t kMaxDepth = 128;
+
+// One value, with nothing but blanks around it. Untrusted input: refuses text that is no JSON or no UTF-8, is nested
+// deeper than kMaxDepth, or has a key twice in one object. Whole numbers that fit are int64, else uint64; other numbers
+// are the nearest double.
+[[nodiscard]] Result<Value> parse_json(std::string_view text);
+
+// Without blanks; doubles in the fewest digits that read back as the same: 1, 0.1, 1e+22.
+void append_json(std::string& out, const Value& value);
+void append_json(std::string& out, const Object& value);
+// Text in quotes.
+void append_json_text(std::string& out, std::string_view text);
+[[nodiscard]] std::string to_json(const Value& value);
+[[nodiscard]] std::string to_json(const Object& value);
+
+// What lies at the end of the keys; nullptr where a step is missing or no object.
+[[nodiscard]] const Value* find(const Value& value, std::initializer_list<std::string_view> keys);
+[[nodiscard]] const Value* find(const Object& object, std::initializer_list<std::string_view> keys);
+[[nodiscard]] Value* find(Value& value, std::initializer_list<std::string_view> keys);
+[[nodiscard]] Value* find(Object& object, std::initializer_list<std::string_view> keys);
+
+// The same where it must be of a kind: text that is not there reads as "", objects and arrays as nullptr.
+[[nodiscard]] std::string_view text_at(const Value& value, std::initializer_list<std::string_view> keys);
+[[nodiscard]] std::string_view text_at(const Object& object, std::initializer_list<std::string_view> keys);
+[[nodiscard]] const Object* object_at(const Value& value, std::initializer_list<std::string_view> keys);
+[[nodiscard]] const Object* object_at(const Object& object, std::initializer_list<std::string_view> keys);
+[[nodiscard]] const Array* array_at(const Value& value, std::initializer_list<std::string_view> keys);
+[[nodiscard]] const Array* array_at(const Object& object, std::initializer_list<std::string_view> keys);
+
+// The object at the key, made where there is none. Something else there is put out of the way.
+[[nodiscard]] Object& object_in(Object& object, std::string_view key);
+
+// Text of a value that is a string, else "".
+[[nodiscard]] std::string_view text_of(const Value& value);
+// Equal as JSON: the order of members does not count, and 1 is 1.0.
+[[nodiscard]] bool same(const Value& a, const Value& b);
+
+}  // namespace gantree::apiserver
