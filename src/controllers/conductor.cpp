@@ -1,0 +1,278 @@
+#include "controllers/conductor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/leader_worker_names.h"
+#include "controllers/tasks.h"
+
+namespace gantree::controllers {
+
+namespace {
+
+constexpr std::chrono::milliseconds kFirstPause{50};
+constexpr std::chrono::milliseconds kLongestPause{30'000};
+// After a look at so many objects the next one waits a millisecond.
+constexpr std::size_t kObjectsPerMillisecond = 50;
+// Nodes that come and go in crowds make one look of these.
+constexpr std::chrono::milliseconds kCrowd{200};
+
+struct Duty {
+  Task task;
+  Kind kind;
+  void (*perform)(const Item&, Turn&);
+};
+
+constexpr Duty kDuties[] = {
+    {Task::kKubelet, Kind::kPod, tend_pod},
+    {Task::kPodCare, Kind::kPod, care_for_pod},
+    {Task::kNodeCare, Kind::kNode, care_for_node},
+    {Task::kJob, Kind::kJob, sync_job},
+    {Task::kCronJob, Kind::kCronJob, sync_cron_job},
+    {Task::kReplicaSet, Kind::kReplicaSet, sync_replica_set},
+    {Task::kDeployment, Kind::kDeployment, sync_deployment},
+    {Task::kStatefulSet, Kind::kStatefulSet, sync_stateful_set},
+    {Task::kDaemonSet, Kind::kDaemonSet, sync_daemon_set},
+    {Task::kDisruption, Kind::kPodDisruptionBudget, sync_disruption_budget},
+    {Task::kJobSet, Kind::kJobSet, sync_job_set},
+    {Task::kLeaderWorkerSet, Kind::kLeaderWorkerSet, sync_leader_worker_set},
+    {Task::kLeader, Kind::kPod, sync_leader},
+};
+
+// Who looks after objects of that kind as their controller.
+std::optional<Task> task_of_owner(Kind kind) {
+  for (const Duty& duty : kDuties) {
+    if (duty.kind == kind && kind != Kind::kPod && kind != Kind::kNode) {
+      return duty.task;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Conductor::Conductor(Options options) : options_(options), random_(options.seed) {}
+
+Result<> Conductor::changed(Kind kind, Text text) {
+  Result<Item> item = read_item(kind, std::move(text));
+  if (!item) {
+    return tl::unexpected(item.error());
+  }
+  std::unique_ptr<Item> before;
+  if (const Item* now = view_.put(std::move(*item), &before)) {
+    touch(before.get(), *now);
+  }
+  return {};
+}
+
+void Conductor::removed(Kind kind, std::string_view ns, std::string_view name) {
+  const std::unique_ptr<Item> item = view_.take(kind, ns, name);
+  if (item == nullptr) {
+    return;
+  }
+  touch(nullptr, *item);
+  forget(kind, item->key());
+}
+
+void Conductor::keep_only(Kind kind, const std::set<std::string>& keys) {
+  for (const Item* item : view_.all(kind)) {
+    if (!keys.contains(item->key())) {
+      removed(kind, std::string(item->ns), std::string(item->name));
+    }
+  }
+}
+
+void Conductor::touch(const Item* before, const Item& now) {
+  if (now.kind == Kind::kPod) {
+    touch_pod(before, now);
+  } else if (now.kind == Kind::kNode) {
+    touch_node(before, now);
+  } else if (const auto task = task_of_owner(now.kind)) {
+    mark(*task, now);
+  }
+  for (const Item* item : {before, &now}) {
+    const Item* owner = item == nullptr || item->owner.empty() ? nullptr : view_.find_uid(item->owner);
+    const auto task = owner == nullptr ? std::nullopt : task_of_owner(owner->kind);
+    if (task) {
+      mark(*task, *owner);
+    }
+    // The workers of a leader pod are its own.
+    if (owner != nullptr && owner->kind == Kind::kPod) {
+      mark(Task::kLeader, *owner);
+    }
+  }
+  const std::string_view set = now.label(lws::kName);
+  if (!set.empty() && (now.kind == Kind::kPod || now.kind == Kind::kStatefulSet)) {
+    mark(Task::kLeaderWorkerSet, Kind::kLeaderWorkerSet, now.ns + "/" + std::string(set));
+  }
+}
+
+void Conductor::touch_pod(const Item* before, const Item& pod) {
+  mark(Task::kKubelet, pod);
+  mark(Task::kPodCare, pod);
+  if (!pod.label(lws::kName).empty()) {
+    mark(Task::kLeader, pod);
+  }
+  const bool counts = before == nullptr || before->pod->ready != pod.pod->ready ||
+                      before->pod->phase != pod.pod->phase || before->deleting() != pod.deleting() ||
+                      before->labels != pod.labels;
+  if (counts && view_.count(Kind::kPodDisruptionBudget) > 0) {
+    for (const Item* budget : view_.in_namespace(Kind::kPodDisruptionBudget, pod.ns)) {
+      mark(Task::kDisruption, *budget);
+    }
+  }
+}
+
+void Conductor::touch_node(const Item* before, const Item& node) {
+  mark(Task::kNodeCare, node);
+  const bool moved = before == nullptr || before->labels != node.labels || before->node->taints != node.node->taints ||
+                     before->node->failed_since != node.node->failed_since || before->node->ready != node.node->ready;
+  if (!moved) {
+    return;
+  }
+  for (const Item* pod : view_.pods_on(node.name)) {
+    mark(Task::kKubelet, *pod);
+    mark(Task::kPodCare, *pod);
+  }
+  for (const Item* daemon_set : view_.all(Kind::kDaemonSet)) {
+    mark(Task::kDaemonSet, *daemon_set);
+  }
+}
+
+void Conductor::mark(Task task, Kind kind, std::string name) {
+  dirty_.insert(Key{task, kind, std::move(name)});
+}
+
+void Conductor::wake(Key key, Time at) {
+  const auto known = timer_of_.find(key);
+  if (known != timer_of_.end()) {
+    if (known->second <= at) {
+      return;
+    }
+    timers_.erase({known->second, key});
+  }
+  timer_of_[key] = at;
+  timers_.emplace(at, std::move(key));
+}
+
+void Conductor::forget(Kind kind, const std::string& name) {
+  for (const Duty& duty : kDuties) {
+    if (duty.kind != kind) {
+      continue;
+    }
+    const Key key{duty.task, kind, name};
+    if (const auto timer = timer_of_.find(key); timer != timer_of_.end()) {
+      timers_.erase({timer->second, key});
+      timer_of_.erase(timer);
+    }
+    if (const auto state = states_.find(key); state != states_.end() && state->second.open == 0) {
+      states_.erase(state);
+    }
+  }
+}
+
+bool Conductor::more(Time now) const {
+  return !dirty_.empty() || (!timers_.empty() && timers_.begin()->first <= now);
+}
+
+std::optional<Time> Conductor::due() const {
+  return timers_.empty() ? std::nullopt : std::optional(timers_.begin()->first);
+}
+
+std::vector<Write> Conductor::next(Time now, std::size_t most) {
+  while (!timers_.empty() && timers_.begin()->first <= now) {
+    Key key = timers_.begin()->second;
+    timers_.erase(timers_.begin());
+    timer_of_.erase(key);
+    dirty_.insert(std::move(key));
+  }
+  std::vector<Write> out;
+  for (std::size_t done = 0; done < most && !dirty_.empty(); ++done) {
+    const Key key = *dirty_.begin();
+    dirty_.erase(dirty_.begin());
+    run(key, now, out);
+  }
+  return out;
+}
+
+void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
+  const auto state = states_.find(key);
+  if (state != states_.end() && state->second.open > 0) {
+    state->second.dirty = true;
+    return;
+  }
+  if (state != states_.end() && state->second.not_before > now) {
+    wake(key, state->second.not_before);
+    return;
+  }
+  const Item* item = view_.find(key.kind, key.name);
+  if (item == nullptr) {
+    states_.erase(key);
+    return;
+  }
+  Turn turn(view_, options_, random_, now);
+  const auto* duty =
+      std::find_if(std::begin(kDuties), std::end(kDuties), [&](const Duty& d) { return d.task == key.task; });
+  duty->perform(*item, turn);
+  if (turn.due()) {
+    wake(key, std::max(*turn.due(), now + std::chrono::milliseconds(1)));
+  }
+  std::chrono::milliseconds pause(static_cast<std::int64_t>(turn.effort() / kObjectsPerMillisecond));
+  if (key.task == Task::kDaemonSet || key.task == Task::kDisruption) {
+    pause = std::max(pause, kCrowd);
+  }
+  if (turn.writes().empty() && pause.count() == 0) {
+    if (state != states_.end()) {
+      states_.erase(state);
+    }
+    return;
+  }
+  State& kept = states_[key];
+  kept.not_before = now + pause;
+  for (Write& write : turn.writes()) {
+    write.id = ++last_id_;
+    // Whether an event is stored matters to nobody.
+    if (write.kind != Kind::kEvent) {
+      open_[write.id] = {key, write.verb, write.kind, write.uid};
+      ++kept.open;
+    }
+    out.push_back(std::move(write));
+  }
+}
+
+void Conductor::answered(std::uint64_t id, const Answer& answer, Time now) {
+  const auto at = open_.find(id);
+  if (at == open_.end()) {
+    return;
+  }
+  const Open open = std::move(at->second);
+  open_.erase(at);
+  const bool done = answer.status >= 200 && answer.status < 300;
+  // What is gone already needs no deletion, and no change.
+  const bool settled = done || (answer.status == 404 && open.verb != Verb::kCreate);
+  if (done && open.verb == Verb::kDelete) {
+    view_.note_deletion(open.uid, std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count());
+  } else if (done && answer.text != nullptr) {
+    if (auto taken = changed(open.kind, answer.text); !taken) {
+      wake(open.key, now + kFirstPause);
+    }
+  }
+  State& state = states_[open.key];
+  --state.open;
+  if (settled) {
+    state.refused = state.open == 0 && !state.dirty ? 0 : state.refused;
+  } else {
+    ++state.refused;
+    const int doublings = std::min(state.refused - 1, 12);
+    // A conflict means that the view was behind: it catches up by itself.
+    const auto pause = std::min(kFirstPause * (1 << doublings), kLongestPause);
+    state.not_before = std::max(state.not_before, now + pause);
+    state.dirty = true;
+  }
+  if (state.open == 0) {
+    state.dirty = false;
+    dirty_.insert(open.key);
+  }
+}
+
+}  // namespace gantree::controllers

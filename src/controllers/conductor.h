@@ -1,0 +1,116 @@
+// The controllers together, as one state machine: events in, intended writes out, the clock passed in.
+//
+//   changed/removed/answered ──► view ──► dirty keys ──► next(now) ──► controllers ──► writes
+//                                             ▲                                           │
+//                                             └── due times, refused writes (backoff) ◄───┘
+//
+// Level-triggered: a controller looks at an object as it is, never at what happened. A key whose writes are not all
+// answered is not looked at; the answers are put into the view first. So nothing is created twice from a stale view.
+// Keys whose writes are refused are looked at again with growing pauses.
+//
+// One thread owns it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "controllers/turn.h"
+#include "controllers/view.h"
+
+namespace gantree::controllers {
+
+// What looks at one object. Several may look at objects of one kind: the job controller and the kubelet at pods.
+enum class Task : std::uint8_t {
+  kKubelet,   // pods
+  kPodCare,   // pods: finalizers of jobs that are gone, nodes that are gone, eviction by taints
+  kNodeCare,  // nodes: readiness, taints
+  kJob,
+  kCronJob,
+  kReplicaSet,
+  kDeployment,
+  kStatefulSet,
+  kDaemonSet,
+  kDisruption,  // PodDisruptionBudgets
+  kJobSet,
+  kLeaderWorkerSet,
+  kLeader,  // leader pods of LeaderWorkerSets: their workers
+};
+
+// What the API server said to a write. `text` is the object after it, where there is one.
+struct Answer {
+  int status = 0;
+  Text text = nullptr;
+};
+
+class Conductor {
+ public:
+  explicit Conductor(Options options);
+
+  // An object as it is now. Fails where it cannot be read; then what was known of it stays.
+  [[nodiscard]] Result<> changed(Kind kind, Text text);
+  void removed(Kind kind, std::string_view ns, std::string_view name);
+  // Every object of the kind that is not named is gone: after a new list.
+  void keep_only(Kind kind, const std::set<std::string>& keys);
+
+  // What is to be written now. At most so many keys are looked at; more() tells whether there are others.
+  [[nodiscard]] std::vector<Write> next(Time now, std::size_t most = 1000);
+  [[nodiscard]] bool more(Time now) const;
+  // To be called for every write. Status 0: not carried out.
+  void answered(std::uint64_t id, const Answer& answer, Time now);
+  // When to call next() although nothing happened.
+  [[nodiscard]] std::optional<Time> due() const;
+
+  [[nodiscard]] const View& view() const { return view_; }
+  [[nodiscard]] std::size_t open_writes() const { return open_.size(); }
+
+ private:
+  struct Key {
+    Task task = Task::kKubelet;
+    Kind kind = Kind::kPod;
+    std::string name;  // Item::key()
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  struct State {
+    std::size_t open = 0;  // writes not answered
+    bool dirty = false;    // and waits for them
+    int refused = 0;       // times in a row
+    Time not_before = {};
+  };
+  struct Open {
+    Key key;
+    Verb verb = Verb::kCreate;
+    Kind kind = Kind::kPod;
+    std::string uid;
+  };
+
+  void touch(const Item* before, const Item& now);
+  void touch_pod(const Item* before, const Item& pod);
+  void touch_node(const Item* before, const Item& node);
+  void mark(Task task, Kind kind, std::string name);
+  void mark(Task task, const Item& item) { mark(task, item.kind, item.key()); }
+  void wake(Key key, Time at);
+  void run(const Key& key, Time now, std::vector<Write>& out);
+  void forget(Kind kind, const std::string& name);
+
+  Options options_;
+  View view_;
+  std::mt19937_64 random_;
+  std::set<Key> dirty_;
+  std::set<std::pair<Time, Key>> timers_;
+  std::map<Key, Time> timer_of_;
+  std::map<Key, State> states_;  // of keys that have something to remember
+  std::unordered_map<std::uint64_t, Open> open_;
+  std::uint64_t last_id_ = 0;
+};
+
+}  // namespace gantree::controllers

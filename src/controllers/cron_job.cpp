@@ -1,0 +1,116 @@
+// CronJobs: a Job at each time of the schedule. Schedules are in UTC and by the real clock.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "controllers/cron_schedule.h"
+#include "controllers/names.h"
+#include "controllers/tasks.h"
+
+namespace gantree::controllers {
+
+namespace {
+
+// No more moments are caught up with.
+constexpr int kMostMissed = 100;
+
+bool ended(const Object& job, std::string_view how) {
+  return condition_is(job, how, "True");
+}
+
+void drop_history(const std::vector<const Item*>& jobs, const Object& root, Turn& turn) {
+  for (const auto& [how, key, otherwise] :
+       {std::tuple("Complete", "successfulJobsHistoryLimit", 3), std::tuple("Failed", "failedJobsHistoryLimit", 1)}) {
+    std::vector<const Item*> done;
+    std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(done),
+                 [&](const Item* job) { return !job->deleting() && ended(job->value(), how); });
+    std::sort(done.begin(), done.end(), [](const Item* a, const Item* b) { return a->created < b->created; });
+    const auto kept = static_cast<std::size_t>(std::max<std::int64_t>(whole_at(root, {"spec", key}, otherwise), 0));
+    for (std::size_t i = 0; i + kept < done.size(); ++i) {
+      turn.remove(*done[i], std::nullopt, "Background");
+    }
+  }
+}
+
+void create_job(const Item& cron_job, const Object& root, std::int64_t at, Turn& turn) {
+  Object job{{"apiVersion", "batch/v1"}, {"kind", "Job"}};
+  Object& metadata = object_in(job, "metadata");
+  for (const std::string_view key : {"labels", "annotations"}) {
+    if (const Value* part = find(root, {"spec", "jobTemplate", "metadata", key})) {
+      metadata[key] = *part;
+    }
+  }
+  // The moment in the name: no moment gets two jobs.
+  metadata["name"] = fmt::format("{}-{}", cron_job.name, at / 60);
+  metadata["namespace"] = cron_job.ns;
+  metadata["ownerReferences"] = Array{owner_reference(cron_job)};
+  set_annotation(job, kCronScheduledAt, rfc3339(Time(std::chrono::seconds(at))));
+  if (const Value* spec = find(root, {"spec", "jobTemplate", "spec"})) {
+    job["spec"] = *spec;
+  }
+  turn.create(Kind::kJob, cron_job.ns, job);
+  turn.tell(cron_job, "Normal", "SuccessfulCreate", fmt::format("Created job {}-{}", cron_job.name, at / 60));
+}
+
+// The last moment that has come and has no job yet.
+std::optional<std::int64_t> due_moment(const Item& cron_job, const Object& root, const CronSchedule& schedule,
+                                       Turn& turn) {
+  const std::int64_t last = std::max(cron_job.created, time_at(root, {"status", "lastScheduleTime"}));
+  std::optional<std::int64_t> due;
+  auto moment = schedule.next(last);
+  for (int i = 0; moment && *moment <= turn.seconds() && i < kMostMissed; ++i) {
+    due = moment;
+    moment = schedule.next(*moment);
+  }
+  if (moment && *moment > turn.seconds()) {
+    turn.again(Time(std::chrono::seconds(*moment)));
+  }
+  const auto patience = number_at(root, {"spec", "startingDeadlineSeconds"});
+  return due && (!patience || turn.seconds() - *due <= *patience) ? due : std::nullopt;
+}
+
+}  // namespace
+
+void sync_cron_job(const Item& cron_job, Turn& turn) {
+  if (cron_job.deleting()) {
+    return;
+  }
+  const Object root = cron_job.value();
+  const std::vector<const Item*> jobs = turn.view().controlled_by(cron_job, Kind::kJob);
+  drop_history(jobs, root, turn);
+  Object status;
+  Array active;
+  std::vector<const Item*> running;
+  for (const Item* job : jobs) {
+    const Object value = job->value();
+    if (!ended(value, "Complete") && !ended(value, "Failed")) {
+      running.push_back(job);
+      active.push_back(Object{
+          {"apiVersion", "batch/v1"}, {"kind", "Job"}, {"name", job->name}, {"namespace", job->ns}, {"uid", job->uid}});
+    }
+    if (const std::int64_t done = time_at(value, {"status", "completionTime"});
+        done > time_at(root, {"status", "lastSuccessfulTime"})) {
+      status["lastSuccessfulTime"] = rfc3339(Time(std::chrono::seconds(done)));
+    }
+  }
+  const auto schedule = CronSchedule::parse(text_at(root, {"spec", "schedule"}));
+  if (schedule && !flag_at(root, {"spec", "suspend"})) {
+    const auto due = due_moment(cron_job, root, *schedule, turn);
+    const std::string_view policy = text_at(root, {"spec", "concurrencyPolicy"});
+    if (due && (policy != "Forbid" || running.empty())) {
+      if (policy == "Replace") {
+        for (const Item* job : running) {
+          turn.remove(*job, std::nullopt, "Background");
+        }
+      }
+      create_job(cron_job, root, *due, turn);
+      status["lastScheduleTime"] = rfc3339(Time(std::chrono::seconds(*due)));
+    }
+  } else if (!schedule) {
+    turn.tell(cron_job, "Warning", "UnparseableSchedule", schedule.error().message);
+  }
+  status["active"] = active.empty() ? Value() : Value(std::move(active));
+  turn.patch_status(cron_job, std::move(status));
+}
+
+}  // namespace gantree::controllers

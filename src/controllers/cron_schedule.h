@@ -1,0 +1,29 @@
+// Cron schedules: five fields (minute, hour, day of month, month, day of week) or @hourly and the like. UTC.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace gantree::controllers {
+
+class CronSchedule {
+ public:
+  [[nodiscard]] static Result<CronSchedule> parse(std::string_view text);
+  // The first moment after that one, in Unix seconds; nothing where there is none within five years.
+  [[nodiscard]] std::optional<std::int64_t> next(std::int64_t after) const;
+
+ private:
+  std::bitset<60> minutes_;
+  std::bitset<24> hours_;
+  std::bitset<32> days_;
+  std::bitset<13> months_;
+  std::bitset<7> weekdays_;
+  bool any_day_ = true;  // the day of the month is "*": then only the day of the week counts, and the other way round
+  bool any_weekday_ = true;
+};
+
+}  // namespace gantree::controllers

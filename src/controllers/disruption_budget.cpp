@@ -1,0 +1,92 @@
+// PodDisruptionBudgets: how many of the pods they select may be missing now.
+#include <algorithm>
+#include <map>
+
+#include "controllers/tasks.h"
+
+namespace gantree::controllers {
+
+namespace {
+
+// How many pods those that own the selected pods want there to be.
+std::int64_t expected_pods(const std::vector<const Item*>& pods, const Turn& turn) {
+  std::map<std::string, std::int64_t> by_owner;
+  std::int64_t alone = 0;
+  for (const Item* pod : pods) {
+    if (pod->owner.empty()) {
+      ++alone;
+      continue;
+    }
+    const Item* owner = turn.view().find_uid(pod->owner);
+    if (owner == nullptr) {
+      ++by_owner[pod->owner];
+      continue;
+    }
+    const bool replicated = owner->kind == Kind::kReplicaSet || owner->kind == Kind::kStatefulSet;
+    if (replicated && !by_owner.contains(pod->owner)) {
+      by_owner[pod->owner] = whole_at(owner->value(), {"spec", "replicas"}, 1);
+    } else if (!replicated) {
+      ++by_owner[pod->owner];
+    }
+  }
+  std::int64_t all = alone;
+  for (const auto& [owner, count] : by_owner) {
+    all += count;
+  }
+  return all;
+}
+
+}  // namespace
+
+void sync_disruption_budget(const Item& budget, Turn& turn) {
+  const Object root = budget.value();
+  const Object* selector = object_at(root, {"spec", "selector"});
+  std::vector<const Item*> pods;
+  if (selector != nullptr) {
+    for (const Item* pod : turn.view().in_namespace(Kind::kPod, budget.ns)) {
+      turn.looked_at(1);
+      if (!pod->finished() && selects(selector, pod->labels)) {
+        pods.push_back(pod);
+      }
+    }
+  }
+  const std::int64_t expected = expected_pods(pods, turn);
+  const std::int64_t healthy =
+      std::count_if(pods.begin(), pods.end(), [](const Item* pod) { return pod->active() && pod->pod->ready; });
+  std::int64_t desired = 0;
+  if (find(root, {"spec", "maxUnavailable"}) != nullptr) {
+    desired = expected - share_at(root, {"spec", "maxUnavailable"}, expected, true, 0);
+  } else {
+    desired = share_at(root, {"spec", "minAvailable"}, expected, true, 1);
+  }
+  desired = std::max<std::int64_t>(desired, 0);
+  const std::int64_t allowed = expected == 0 ? 0 : std::max<std::int64_t>(healthy - desired, 0);
+  Object status;
+  status["observedGeneration"] = budget.generation;
+  status["currentHealthy"] = healthy;
+  status["desiredHealthy"] = desired;
+  status["expectedPods"] = expected;
+  status["disruptionsAllowed"] = allowed;
+  // Pods that an eviction named are gone, or being deleted, by now.
+  Object disrupted;
+  if (const Object* named = object_at(root, {"status", "disruptedPods"})) {
+    for (const auto& [name, since] : *named) {
+      const Item* pod = turn.view().find(Kind::kPod, budget.ns, name);
+      if (pod == nullptr || pod->deleting()) {
+        disrupted[name] = nullptr;
+      }
+    }
+  }
+  if (!disrupted.empty()) {
+    status["disruptedPods"] = std::move(disrupted);
+  }
+  Array conditions = conditions_of(root);
+  set_condition(conditions,
+                {"DisruptionAllowed", allowed > 0 ? "True" : "False",
+                 allowed > 0 ? "SufficientPods" : "InsufficientPods", "", budget.generation},
+                turn.now());
+  status["conditions"] = std::move(conditions);
+  turn.patch_status(budget, std::move(status));
+}
+
+}  // namespace gantree::controllers

@@ -1,0 +1,122 @@
+#include "controllers/turn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace gantree::controllers {
+
+namespace {
+
+// Is everything that the patch says so already? null says "absent".
+bool says_nothing_new(const Object& patch, const Object* known) {
+  for (const auto& [key, value] : patch) {
+    const Value* old = known == nullptr ? nullptr : known->if_contains(key);
+    if (value.is_null()) {
+      if (old != nullptr && !old->is_null()) {
+        return false;
+      }
+    } else if (value.is_object()) {
+      if (!says_nothing_new(value.get_object(), old == nullptr ? nullptr : old->if_object())) {
+        return false;
+      }
+    } else if (old == nullptr ? !(value.is_array() && value.get_array().empty()) : !apiserver::same(value, *old)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::chrono::milliseconds Turn::scaled(std::chrono::milliseconds real) const {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(static_cast<double>(real.count()) / options_.speed));
+}
+
+Time Turn::after(std::int64_t unix_seconds, std::chrono::milliseconds real) const {
+  return Time(std::chrono::seconds(unix_seconds)) + scaled(real);
+}
+
+void Turn::create(Kind kind, const std::string& ns, const Object& object) {
+  writes_.push_back(
+      {.verb = Verb::kCreate, .kind = kind, .ns = ns, .name = {}, .uid = {}, .body = apiserver::to_json(object)});
+}
+
+void Turn::patch(const Item& item, Object patch) {
+  object_in(patch, "metadata")["uid"] = item.uid;
+  writes_.push_back({.verb = Verb::kPatch,
+                     .kind = item.kind,
+                     .ns = item.ns,
+                     .name = item.name,
+                     .uid = item.uid,
+                     .body = apiserver::to_json(patch)});
+}
+
+void Turn::patch_status(const Item& item, Object status) {
+  const Object known = item.value();
+  if (says_nothing_new(status, object_at(known, {"status"}))) {
+    return;
+  }
+  Object patch;
+  patch["metadata"] = Object{{"uid", item.uid}, {"resourceVersion", std::to_string(item.version)}};
+  patch["status"] = std::move(status);
+  writes_.push_back({.verb = Verb::kPatchStatus,
+                     .kind = item.kind,
+                     .ns = item.ns,
+                     .name = item.name,
+                     .uid = item.uid,
+                     .body = apiserver::to_json(patch)});
+}
+
+void Turn::remove(const Item& item, std::optional<std::int64_t> grace, std::string_view propagation) {
+  Object body{{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
+  body["preconditions"] = Object{{"uid", item.uid}};
+  if (grace) {
+    body["gracePeriodSeconds"] = *grace;
+  }
+  if (!propagation.empty()) {
+    body["propagationPolicy"] = propagation;
+  }
+  writes_.push_back({.verb = Verb::kDelete,
+                     .kind = item.kind,
+                     .ns = item.ns,
+                     .name = item.name,
+                     .uid = item.uid,
+                     .body = apiserver::to_json(body)});
+}
+
+void Turn::tell(const Item& about, std::string_view type, std::string_view reason, std::string_view message) {
+  const std::string ns = about.ns.empty() ? "default" : about.ns;
+  const std::string time = rfc3339(now_);
+  Object event{{"apiVersion", "v1"}, {"kind", "Event"}};
+  event["metadata"] = Object{{"name", fmt::format("{}.{:x}", about.name, random_())}, {"namespace", ns}};
+  event["involvedObject"] = Object{{"apiVersion", api_version(about.kind)},
+                                   {"kind", facts(about.kind).name},
+                                   {"namespace", about.ns},
+                                   {"name", about.name},
+                                   {"uid", about.uid}};
+  event["type"] = type;
+  event["reason"] = reason;
+  event["message"] = message;
+  event["firstTimestamp"] = time;
+  event["lastTimestamp"] = time;
+  event["count"] = 1;
+  event["source"] = Object{{"component", "gantree-controllers"}};
+  create(Kind::kEvent, ns, event);
+}
+
+void Turn::again(Time at) {
+  due_ = due_ ? std::min(*due_, at) : at;
+}
+
+std::string Turn::suffix() {
+  static constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
+  std::string text;
+  for (int i = 0; i < 5; ++i) {
+    text += kLetters[random_() % kLetters.size()];
+  }
+  return text;
+}
+
+}  // namespace gantree::controllers

@@ -1,0 +1,85 @@
+// One look of a controller at one object: what it may read, what it wants written, when it wants to look again.
+//
+// Writes carry preconditions: a patch the uid of what it was decided on, a status its resourceVersion, a deletion the
+// uid. A refused write does no harm: the object is looked at again.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "controllers/objects.h"
+#include "controllers/view.h"
+
+namespace gantree::controllers {
+
+enum class Verb : std::uint8_t { kCreate, kPatch, kPatchStatus, kDelete };
+
+struct Write {
+  std::uint64_t id = 0;
+  Verb verb = Verb::kCreate;
+  Kind kind = Kind::kPod;
+  std::string ns;
+  std::string name;  // "" of what is created
+  std::string uid;   // of what is changed or deleted
+  std::string body;  // the object, a merge patch, or DeleteOptions
+};
+
+struct Options {
+  double speed = 1;                              // so many times faster than real
+  std::chrono::milliseconds start_delay{1000};   // from a pod's binding to Running
+  std::chrono::milliseconds node_grace{40'000};  // from a node's failure until it counts as unreachable
+  std::uint64_t seed = 1;                        // of names
+};
+
+class Turn {
+ public:
+  Turn(const View& view, const Options& options, std::mt19937_64& random, Time now)
+      : view_(view), options_(options), random_(random), now_(now) {}
+
+  [[nodiscard]] const View& view() const { return view_; }
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] Time now() const { return now_; }
+  [[nodiscard]] std::int64_t seconds() const {
+    return std::chrono::floor<std::chrono::seconds>(now_).time_since_epoch().count();
+  }
+  // How long that takes here, where time runs faster.
+  [[nodiscard]] std::chrono::milliseconds scaled(std::chrono::milliseconds real) const;
+  // A moment after another, that far away.
+  [[nodiscard]] Time after(std::int64_t unix_seconds, std::chrono::milliseconds real) const;
+
+  void create(Kind kind, const std::string& ns, const Object& object);
+  void patch(const Item& item, Object patch);
+  // Only where it differs from the status that the object has.
+  void patch_status(const Item& item, Object status);
+  // The same for what was computed from this very version of the object.
+  void remove(const Item& item, std::optional<std::int64_t> grace = std::nullopt, std::string_view propagation = {});
+  void tell(const Item& about, std::string_view type, std::string_view reason, std::string_view message);
+
+  // Look again at that moment, also if nothing happens.
+  void again(Time at);
+  // Five letters that are in no other name.
+  [[nodiscard]] std::string suffix();
+  // So many objects were looked at: large ones are not looked at for every small change.
+  void looked_at(std::size_t objects) { looked_at_ += objects; }
+
+  [[nodiscard]] std::vector<Write>& writes() { return writes_; }
+  [[nodiscard]] std::optional<Time> due() const { return due_; }
+  [[nodiscard]] std::size_t effort() const { return looked_at_; }
+
+ private:
+  const View& view_;
+  const Options& options_;
+  std::mt19937_64& random_;
+  Time now_;
+  std::vector<Write> writes_;
+  std::optional<Time> due_;
+  std::size_t looked_at_ = 0;
+};
+
+}  // namespace gantree::controllers

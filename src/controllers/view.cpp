@@ -1,0 +1,167 @@
+#include "controllers/view.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gantree::controllers {
+
+namespace {
+
+// So many uids of removed objects are kept, against answers that come late.
+constexpr std::size_t kMostGone = 100'000;
+
+std::string key_of(std::string_view ns, std::string_view name) {
+  std::string key(ns);
+  if (!key.empty()) {
+    key += '/';
+  }
+  return key += name;
+}
+
+std::string place_of(Kind kind, const std::string& ns) {
+  return std::string(facts(kind).plural) + "/" + ns;
+}
+
+void insert(std::unordered_map<std::string, std::unordered_set<const Item*>>& index, const std::string& key,
+            const Item& item) {
+  if (!key.empty()) {
+    index[key].insert(&item);
+  }
+}
+
+void erase(std::unordered_map<std::string, std::unordered_set<const Item*>>& index, const std::string& key,
+           const Item& item) {
+  const auto at = index.find(key);
+  if (at != index.end() && at->second.erase(&item) > 0 && at->second.empty()) {
+    index.erase(at);
+  }
+}
+
+std::vector<const Item*> by_name(std::vector<const Item*> items) {
+  std::sort(items.begin(), items.end(), [](const Item* a, const Item* b) {
+    return std::tie(a->ns, a->name, a->uid) < std::tie(b->ns, b->name, b->uid);
+  });
+  return items;
+}
+
+}  // namespace
+
+const Item* View::put(Item item, std::unique_ptr<Item>* before) {
+  if (gone_.contains(item.uid)) {
+    return nullptr;
+  }
+  Table& table = tables_[static_cast<std::size_t>(item.kind)];
+  std::unique_ptr<Item>& slot = table[item.key()];
+  if (slot != nullptr) {
+    const bool older = slot->version > item.version;
+    const bool same = slot->version == item.version && slot->uid == item.uid && slot->deleting() == item.deleting();
+    if (older || same) {
+      return nullptr;
+    }
+    drop_from_indexes(*slot);
+    if (slot->uid != item.uid) {
+      by_uid_.erase(slot->uid);
+    }
+  }
+  auto old = std::exchange(slot, std::make_unique<Item>(std::move(item)));
+  add_to_indexes(*slot);
+  by_uid_[slot->uid] = slot.get();
+  if (before != nullptr) {
+    *before = std::move(old);
+  }
+  return slot.get();
+}
+
+std::unique_ptr<Item> View::take(Kind kind, std::string_view ns, std::string_view name) {
+  Table& table = tables_[static_cast<std::size_t>(kind)];
+  const auto at = table.find(key_of(ns, name));
+  if (at == table.end()) {
+    return nullptr;
+  }
+  std::unique_ptr<Item> item = std::move(at->second);
+  table.erase(at);
+  drop_from_indexes(*item);
+  by_uid_.erase(item->uid);
+  if (gone_.insert(item->uid).second) {
+    gone_in_order_.push_back(item->uid);
+  }
+  if (gone_in_order_.size() > kMostGone) {
+    gone_.erase(gone_in_order_.front());
+    gone_in_order_.pop_front();
+  }
+  return item;
+}
+
+void View::note_deletion(const std::string& uid, std::int64_t now) {
+  const auto at = by_uid_.find(uid);
+  if (at == by_uid_.end() || at->second->deleting()) {
+    return;
+  }
+  const Item& known = *at->second;
+  tables_[static_cast<std::size_t>(known.kind)].at(known.key())->deleted = now;
+}
+
+const Item* View::find(Kind kind, const std::string& key) const {
+  const Table& table = tables_[static_cast<std::size_t>(kind)];
+  const auto at = table.find(key);
+  return at == table.end() ? nullptr : at->second.get();
+}
+
+const Item* View::find(Kind kind, std::string_view ns, std::string_view name) const {
+  return find(kind, key_of(ns, name));
+}
+
+const Item* View::find_uid(const std::string& uid) const {
+  const auto at = by_uid_.find(uid);
+  return at == by_uid_.end() ? nullptr : at->second;
+}
+
+std::vector<const Item*> View::sorted(const Index& index, const std::string& key) {
+  const auto at = index.find(key);
+  return at == index.end() ? std::vector<const Item*>()
+                           : by_name(std::vector<const Item*>(at->second.begin(), at->second.end()));
+}
+
+std::vector<const Item*> View::controlled_by(const Item& owner, Kind kind) const {
+  std::vector<const Item*> items = sorted(by_owner_, owner.uid);
+  std::erase_if(items, [kind](const Item* item) { return item->kind != kind; });
+  return items;
+}
+
+std::vector<const Item*> View::pods_on(const std::string& node) const {
+  return sorted(by_node_, node);
+}
+
+std::vector<const Item*> View::in_namespace(Kind kind, const std::string& ns) const {
+  return sorted(by_namespace_, place_of(kind, ns));
+}
+
+std::vector<const Item*> View::all(Kind kind) const {
+  std::vector<const Item*> items;
+  for (const auto& [key, item] : tables_[static_cast<std::size_t>(kind)]) {
+    items.push_back(item.get());
+  }
+  return by_name(std::move(items));
+}
+
+void View::add_to_indexes(const Item& item) {
+  insert(by_owner_, item.owner, item);
+  if (item.pod != nullptr) {
+    insert(by_node_, item.pod->node, item);
+  }
+  if (!item.ns.empty()) {
+    insert(by_namespace_, place_of(item.kind, item.ns), item);
+  }
+}
+
+void View::drop_from_indexes(const Item& item) {
+  erase(by_owner_, item.owner, item);
+  if (item.pod != nullptr) {
+    erase(by_node_, item.pod->node, item);
+  }
+  if (!item.ns.empty()) {
+    erase(by_namespace_, place_of(item.kind, item.ns), item);
+  }
+}
+
+}  // namespace gantree::controllers

@@ -1,0 +1,59 @@
+// What the controllers know of the cluster: every object of their kinds, found by name, uid, controller, node.
+//
+// Fed by watch events and by the answers to the controllers' own writes. An older version of an object never replaces a
+// newer one, and what was removed does not come back by a late answer.
+//
+// One thread owns it. Pointers to items are good until the next change.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "controllers/item.h"
+
+namespace gantree::controllers {
+
+class View {
+ public:
+  // What is known now; nullptr where it was known already, or is gone. `before`, where given, is set to what was known.
+  const Item* put(Item item, std::unique_ptr<Item>* before = nullptr);
+  // nullptr where there was none.
+  std::unique_ptr<Item> take(Kind kind, std::string_view ns, std::string_view name);
+  // Somebody asked for its deletion, and that was granted: it counts as being deleted until it is heard of again.
+  void note_deletion(const std::string& uid, std::int64_t now);
+
+  [[nodiscard]] const Item* find(Kind kind, std::string_view ns, std::string_view name) const;
+  [[nodiscard]] const Item* find(Kind kind, const std::string& key) const;
+  [[nodiscard]] const Item* find_uid(const std::string& uid) const;
+  // Lists are sorted by name.
+  [[nodiscard]] std::vector<const Item*> controlled_by(const Item& owner, Kind kind) const;
+  [[nodiscard]] std::vector<const Item*> pods_on(const std::string& node) const;
+  [[nodiscard]] std::vector<const Item*> in_namespace(Kind kind, const std::string& ns) const;
+  [[nodiscard]] std::vector<const Item*> all(Kind kind) const;
+  [[nodiscard]] std::size_t count(Kind kind) const { return tables_[static_cast<std::size_t>(kind)].size(); }
+
+ private:
+  using Table = std::unordered_map<std::string, std::unique_ptr<Item>>;
+  using Group = std::unordered_set<const Item*>;
+  using Index = std::unordered_map<std::string, Group>;
+
+  void add_to_indexes(const Item& item);
+  void drop_from_indexes(const Item& item);
+  [[nodiscard]] static std::vector<const Item*> sorted(const Index& index, const std::string& key);
+
+  std::array<Table, kKinds> tables_;
+  std::unordered_map<std::string, const Item*> by_uid_;
+  Index by_owner_;      // uid
+  Index by_node_;       // pods
+  Index by_namespace_;  // "PLURAL/NS"
+  std::unordered_set<std::string> gone_;
+  std::deque<std::string> gone_in_order_;
+};
+
+}  // namespace gantree::controllers
