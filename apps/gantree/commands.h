@@ -24,6 +24,8 @@ void add_install(CLI::App& app, std::function<int()>& run);
 void add_uninstall(CLI::App& app, std::function<int()>& run);
 void add_doctor(CLI::App& app, std::function<int()>& run);
 void add_get(CLI::App& app, std::function<int()>& run);
+void add_top(CLI::App& app, std::function<int()>& run);
+void add_node(CLI::App& app, std::function<int()>& run);
 void add_run(CLI::App& app, std::function<int()>& run);
 
 }  // namespace gantree

@@ -1,4 +1,4 @@
-// gantree get: queues and workloads at a glance, of a cluster or of files.
+// gantree get: gangs, queues and workloads at a glance, of a cluster or of files.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,14 +13,17 @@
 #include "cluster_objects.h"
 #include "commands.h"
 #include "connection.h"
-#include "dialects/kueue/names.h"
 #include "input.h"
-#include "json/copy.h"
-#include "kueue/controller.h"
-#include "live/scheduler.h"
 #include "output.h"
+#include "queues.h"
 #include "terminal.h"
+#include "view/decision_json.h"
+#include "view/gang_table.h"
+#include "view/gang_words.h"
+#include "view/present.h"
 #include "view/queue_rows.h"
+#include "view/scene.h"
+#include "world.h"
 
 namespace gantree {
 
@@ -37,63 +40,10 @@ struct GetOptions {
 };
 
 constexpr std::string_view kQueues = "queues";
-
-// What is known of queues and workloads, with the hosts that these are on.
-struct Queues {
-  LiveScheduler scheduler{SchedulerOptions{}};
-  kueue::Controller controller{scheduler.cluster(), {}};
-};
+constexpr std::string_view kGangs = "gangs";
 
 ApiKind node_kind() {
   return {.group = "", .kind = "Node", .versions = {"v1"}, .namespaced = false};
-}
-
-std::vector<ApiKind> wanted_kinds() {
-  std::vector<ApiKind> kinds;
-  for (const ApiKind& kind : kueue::Controller::kinds()) {
-    if (kind.group == kueue::kGroup) {
-      kinds.push_back(kind);
-    }
-  }
-  return kinds;
-}
-
-// As the API server would tell it: what names no namespace is in that called default.
-std::string text_of(const Object& object) {
-  const json::Value metadata = object.metadata();
-  const bool namespaced = object.kind == "LocalQueue" || object.kind == "Workload";
-  if (!namespaced || !metadata || metadata.kind() != json::Kind::kObject || metadata["namespace"]) {
-    return json::copy(object.value).to_json(false);
-  }
-  json::Out root = json::Out::object();
-  for (const json::MemberData& member : object.value.members()) {
-    json::Out value = json::copy(json::Value(&member.value));
-    if (member.key == "metadata") {
-      value.add("namespace", "default");
-    }
-    root.add(member.key, std::move(value));
-  }
-  return root.to_json(false);
-}
-
-// Takes in what concerns queues and passes over the rest. A broken object is told and passed over.
-Result<> take(const std::vector<json::Document>& documents, Queues& queues) {
-  return for_each_object(documents, [&](const Object& object) -> Result<> {
-    const bool node = object.group.empty() && object.kind == "Node";
-    const bool ours = object.group == kueue::kGroup && kueue::Controller::owns(object.group, object.kind);
-    if (!node && !ours) {
-      return {};
-    }
-    auto live = prune(object.group, object.version, object.kind, text_of(object));
-    if (!live) {
-      return fail(live.error().code, fmt::format("{}: {}", json::to_string(object.place()), live.error().message));
-    }
-    const Result<> taken = node ? queues.scheduler.changed(std::move(*live), {}) : queues.controller.changed(*live, {});
-    if (!taken) {
-      tell(without_places(taken.error().message));
-    }
-    return {};
-  });
 }
 
 // Fills in the namespace to show where none was named: that of the context. "" for all.
@@ -105,7 +55,7 @@ Result<> read_cluster(GetOptions& options, Queues& queues) {
   if (options.ns.empty() && !options.all_namespaces && options.what != kQueues) {
     options.ns = cluster->config.default_namespace;
   }
-  const auto documents = list_objects(*cluster, wanted_kinds());
+  const auto documents = list_objects(*cluster, queue_kinds());
   if (!documents) {
     return tl::unexpected(documents.error());
   }
@@ -113,19 +63,19 @@ Result<> read_cluster(GetOptions& options, Queues& queues) {
     return fail(Errc::kNotFound,
                 fmt::format("gantree: {} knows no queues: `gantree install` defines them", cluster->config.server));
   }
-  if (auto taken = take(*documents, queues); !taken) {
+  if (auto taken = take_queues(*documents, queues); !taken) {
     return taken;
   }
   if (options.what == kQueues || !view::needs_hosts(queues.controller)) {
     return {};
   }
   const auto nodes = list_objects(*cluster, {node_kind()});
-  return nodes ? take(*nodes, queues) : Result<>{};  // where they are is then told less well
+  return nodes ? take_queues(*nodes, queues) : Result<>{};  // where they are is then told less well
 }
 
 Result<> read_files(const GetOptions& options, Queues& queues) {
   const auto documents = read_inputs(options.files);
-  return documents ? take(*documents, queues) : tl::unexpected(documents.error());
+  return documents ? take_queues(*documents, queues) : tl::unexpected(documents.error());
 }
 
 std::string as_values(const GetOptions& options, json::Out out) {
@@ -171,7 +121,44 @@ std::string render_workloads(const GetOptions& options, Queues& queues) {
   return view::workloads_to_text(rows, options.output == "wide", now.time_since_epoch().count(), text);
 }
 
+std::string render_gangs(const GetOptions& options, const Plan& plan, Cluster& cluster) {
+  if (options.output == "json" || options.output == "yaml") {
+    return as_values(options, plan_to_json(plan, cluster));
+  }
+  if (plan.decisions.empty()) {
+    tell("no gang runs or asks for a place");
+    return {};
+  }
+  const view::TextOptions text = text_options(*options.color);
+  std::vector<view::TextLine> lines =
+      view::draw_gangs(cluster, view::main_resource(cluster.inventory(), plan.decisions), plan, text);
+  lines.emplace_back();
+  lines.emplace_back().add(view::summary(plan));
+  return view::render(lines, text.color);
+}
+
+int get_gangs(const GetOptions& options) {
+  World world;
+  const Sources sources{.files = options.files, .levels = {}, .config = options.config};
+  if (const auto read = read_world(sources, world); !read) {
+    fmt::print(stderr, "{}\n", read.error().message);
+    return kBadInput;
+  }
+  if (world.cluster.engine().topologies() == 0) {
+    world.cluster.engine().add_topology({"hosts", {kHostnameLabel}});
+  }
+  Plan plan = view::present_plan(world.cluster, world.quota, std::move(world.reading.queue));
+  if (!options.ns.empty()) {
+    std::erase_if(plan.decisions, [&](const Decision& one) { return one.key.ns != options.ns; });
+    std::erase_if(plan.evictions, [&](const Eviction& one) { return one.key.ns != options.ns; });
+  }
+  return write_output(render_gangs(options, plan, world.cluster)) ? kDone : kBadInput;
+}
+
 int get(GetOptions options) {
+  if (options.what == kGangs) {
+    return get_gangs(options);
+  }
   Queues queues;
   const Result<> read = options.files.empty() ? read_cluster(options, queues) : read_files(options, queues);
   if (!read) {
@@ -190,10 +177,11 @@ int get(GetOptions options) {
 
 void add_get(CLI::App& app, std::function<int()>& run) {
   auto options = std::make_shared<GetOptions>();
-  CLI::App* command = app.add_subcommand("get", "List queues or workloads: who waits, for what, and what is used");
-  command->add_option("KIND", options->what, "queues or workloads")
+  CLI::App* command = app.add_subcommand(
+      "get", "List gangs, queues or workloads: who runs where, who waits, for what, and what is used");
+  command->add_option("KIND", options->what, "gangs, queues or workloads")
       ->required()
-      ->check(CLI::IsMember({"queues", "workloads"}))
+      ->check(CLI::IsMember({"gangs", "queues", "workloads"}))
       ->type_name("KIND");
   command
       ->add_option("-f,--file", options->files,
@@ -203,7 +191,7 @@ void add_get(CLI::App& app, std::function<int()>& run) {
   add_connection_options(*command, options->config);
   CLI::Option* ns = command
                         ->add_option("-n,--namespace", options->ns,
-                                     "Workloads of this namespace; of queues, the LocalQueues in it too")
+                                     "Gangs or workloads of this namespace; of queues, the LocalQueues in it too")
                         ->type_name("NS");
   command->add_flag("-A,--all-namespaces", options->all_namespaces, "The same of all namespaces")->excludes(ns);
   command->add_option("-o,--output", options->output, "How to show them")
@@ -211,7 +199,9 @@ void add_get(CLI::App& app, std::function<int()>& run) {
       ->type_name("FORMAT");
   options->color = add_color_option(*command);
   command->footer(
-      "Without -n and -A: the workloads of the context's namespace, all that are in files; ClusterQueues alone.");
+      "Without -n and -A: the workloads of the context's namespace, all that are in files; ClusterQueues alone; gangs "
+      "of\n"
+      "all namespaces. Gangs that run are where they are; of the others it is said what `gantree plan` would do now.");
   command->callback([&run, options] { run = [options] { return get(*options); }; });
 }
 

@@ -50,6 +50,8 @@ int run_command(int argc, char** argv) {
   gantree::add_tree(app, run);
   gantree::add_explain(app, run);
   gantree::add_get(app, run);
+  gantree::add_top(app, run);
+  gantree::add_node(app, run);
   gantree::add_install(app, run);
   gantree::add_uninstall(app, run);
   gantree::add_doctor(app, run);

@@ -7,24 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "cluster_objects.h"
 #include "commands.h"
 #include "dialects/dialects.h"
 #include "dialects/koordinator/topology_status.h"
-#include "input.h"
 #include "output.h"
 #include "terminal.h"
 #include "view/tree_report.h"
 #include "view/words.h"
+#include "world.h"
 
 namespace gantree {
 
 namespace {
 
 struct TreeOptions {
-  std::vector<std::string> files;
+  Sources sources;
   std::string output = "text";
   std::string as;
-  std::vector<std::string> levels;
   std::string topology;
   std::vector<std::string> request;
   std::vector<std::string> tolerated;
@@ -34,14 +34,12 @@ struct TreeOptions {
   std::shared_ptr<std::string> color;
 };
 
-Result<std::vector<json::Document>> read_cluster(const TreeOptions& options, Cluster& cluster) {
-  auto documents = read_inputs(options.files);
+Result<std::vector<json::Document>> read_cluster(const TreeOptions& options, World& world) {
+  auto documents = read_documents(options.sources, all_kinds());
   if (!documents) {
     return documents;
   }
-  Quota quota;
-  const auto taken = take_in(*documents, options.levels, cluster, quota);
-  if (!taken) {
+  if (const auto taken = read_world(*documents, options.sources, world); !taken) {
     return tl::unexpected(taken.error());
   }
   return documents;
@@ -138,8 +136,9 @@ Result<std::optional<int>> listed_levels(const TreeOptions& options, const Topol
 }
 
 Result<std::string> answer(const TreeOptions& options) {
-  Cluster cluster;
-  const auto documents = read_cluster(options, cluster);
+  World world;
+  Cluster& cluster = world.cluster;
+  const auto documents = read_cluster(options, world);
   if (!documents) {
     return tl::unexpected(documents.error());
   }
@@ -207,10 +206,7 @@ void add_depth_options(CLI::App& command, TreeOptions& options) {
 void add_tree(CLI::App& app, std::function<int()>& run) {
   auto options = std::make_shared<TreeOptions>();
   CLI::App* command = app.add_subcommand("tree", "Show domains, what is free in them, and the largest gang that fits");
-  command->add_option("-f,--file", options->files, "A file, a folder, or - for standard input; may be given often")
-      ->required()
-      ->allow_extra_args(false)
-      ->type_name("PATH");
+  add_live_source_options(*command, options->sources);
   command->add_option("-o,--output", options->output, "How to show the answer")
       ->check(CLI::IsMember({"text", "json", "yaml"}))
       ->type_name("FORMAT");
@@ -218,12 +214,6 @@ void add_tree(CLI::App& app, std::function<int()>& run) {
       ->check(CLI::IsMember({"clusternetworktopology"}))
       ->type_name("KIND");
   command->add_option("--topology", options->topology, "Only this Topology")->type_name("NAME");
-  command
-      ->add_option("--levels", options->levels,
-                   "Node labels, coarse to fine, as a topology where no Topology object says")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("LABEL,LABEL,...");
   command
       ->add_option("--request", options->request,
                    "What one pod asks for, as in nvidia.com/gpu=8,cpu=32; one GPU where not given")
@@ -238,7 +228,10 @@ void add_tree(CLI::App& app, std::function<int()>& run) {
       ->type_name("KEY,KEY,...");
   add_depth_options(*command, *options);
   options->color = add_color_option(*command);
-  command->footer("Jobs in the input are not placed first: this is the cluster as it is.");
+  command->footer(
+      "Reads the cluster of your kubeconfig, or the files that -f names. Jobs that ask are not placed first: this is "
+      "the\n"
+      "cluster as it is.");
   command->callback([&run, options] { run = [options] { return tree(*options); }; });
 }
 

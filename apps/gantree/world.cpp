@@ -51,7 +51,8 @@ Result<std::vector<json::Document>> read_documents(const Sources& sources, const
   return list_objects(*cluster, kinds);
 }
 
-Result<> read_world(const std::vector<json::Document>& documents, const Sources& sources, World& world) {
+Result<> read_world(const std::vector<json::Document>& documents, const Sources& sources, World& world,
+                    Telling telling) {
   if (!sources.files.empty()) {
     auto taken = take_in(documents, sources.levels, world.cluster, world.quota);
     if (!taken) {
@@ -75,7 +76,9 @@ Result<> read_world(const std::vector<json::Document>& documents, const Sources&
     return tl::unexpected(taken.error());
   }
   for (const Error& fault : faults) {
-    tell(without_places(fault.message));
+    if (telling == Telling::kFaults) {
+      tell(without_places(fault.message));
+    }
   }
   world.reading = std::move(*taken);
   return {};

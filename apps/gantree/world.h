@@ -38,6 +38,9 @@ struct World {
 
 // Fails with one sentence, which names the file where one is to blame.
 [[nodiscard]] Result<> read_world(const Sources& sources, World& world);
-[[nodiscard]] Result<> read_world(const std::vector<json::Document>& documents, const Sources& sources, World& world);
+// What is wrong with objects of a cluster is told on stderr, or not at all.
+enum class Telling : bool { kNothing, kFaults };
+[[nodiscard]] Result<> read_world(const std::vector<json::Document>& documents, const Sources& sources, World& world,
+                                  Telling telling = Telling::kFaults);
 
 }  // namespace gantree

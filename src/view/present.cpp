@@ -1,0 +1,72 @@
+#include "view/present.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cycle/cycle.h"
+
+namespace gantree::view {
+
+namespace {
+
+// The topology that covers the gang's hosts; the first where none does.
+TopologyId topology_of(Cluster& cluster, const RunningGang& gang) {
+  for (std::size_t t = 0; t < cluster.engine().topologies(); ++t) {
+    const auto id = make_id<TopologyTag>(t);
+    const DomainTree& tree = cluster.engine().tree(id);
+    if (std::any_of(gang.holdings.begin(), gang.holdings.end(),
+                    [&](const Holding& holding) { return tree.host_of(holding.node) != DomainTree::kNowhere; })) {
+      return id;
+    }
+  }
+  return make_id<TopologyTag>(0);
+}
+
+// One pod set for each size of pods that it has.
+Decision as_decision(Cluster& cluster, const RunningGang& gang) {
+  Decision decision;
+  decision.key = gang.key;
+  decision.dialect = gang.dialect;
+  decision.state = GangState::kPlaced;
+  const TopologyId topology = topology_of(cluster, gang);
+  std::map<Amounts, std::map<NodeId, int>> by_size;
+  for (const Holding& holding : gang.holdings) {
+    by_size[holding.requests][holding.node] += holding.count;
+  }
+  for (const auto& [requests, hosts] : by_size) {
+    PodSetDecision set;
+    set.name = "pods";
+    set.topology = topology;
+    set.requests = requests;
+    for (const auto& [node, count] : hosts) {
+      set.hosts.push_back({node, count});
+      set.count += count;
+    }
+    set.asked = set.count;
+    decision.pod_sets.push_back(std::move(set));
+  }
+  return decision;
+}
+
+}  // namespace
+
+Plan present_plan(Cluster& cluster, Quota& quota, std::vector<Submission> queue) {
+  std::vector<Decision> running;
+  for (const RunningGang& gang : cluster.running()) {
+    running.push_back(as_decision(cluster, gang));
+  }
+  std::sort(running.begin(), running.end(), [](const Decision& a, const Decision& b) { return a.key < b.key; });
+  Plan plan = run_cycle(cluster, quota, std::move(queue));
+  // Those that have to go are told of as evicted.
+  std::erase_if(running, [&](const Decision& one) {
+    return std::any_of(plan.evictions.begin(), plan.evictions.end(),
+                       [&](const Eviction& eviction) { return eviction.key == one.key; });
+  });
+  running.insert(running.end(), std::make_move_iterator(plan.decisions.begin()),
+                 std::make_move_iterator(plan.decisions.end()));
+  plan.decisions = std::move(running);
+  return plan;
+}
+
+}  // namespace gantree::view
