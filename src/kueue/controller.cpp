@@ -1,62 +1,66 @@
-// The step: what is known to what is wanted.
 #include "kueue/controller.h"
 
-#include <fmt/format.h>
-
+#include <optional>
+#include <set>
 #include <utility>
 
-#include "dialects/core/core.h"
 #include "dialects/kueue/names.h"
-#include "dialects/kueue/submit.h"
 #include "dialects/lws/names.h"
-#include "kueue/circles.h"
-#include "live/notices.h"
-#include "live/parsed.h"
+#include "kueue/admitter.h"
+#include "kueue/booking.h"
+#include "kueue/event_reader.h"
+#include "kueue/evictions.h"
+#include "kueue/grants.h"
+#include "kueue/group_reconciler.h"
+#include "kueue/host_replacement.h"
+#include "kueue/job_reconciler.h"
+#include "kueue/ledger.h"
+#include "kueue/outbox.h"
+#include "kueue/pending_reporter.h"
+#include "kueue/preemption.h"
+#include "kueue/queue_membership.h"
+#include "kueue/queue_reporter.h"
+#include "kueue/setup_reader.h"
+#include "kueue/status_writer.h"
+#include "kueue/ungater.h"
+#include "kueue/workload_reconciler.h"
 
 namespace gantree::kueue {
 
-namespace {
+struct Controller::Parts {
+  Parts(Cluster& cluster, const ControllerOptions& options)
+      : ledger(cluster), outbox(options.instance), readiness(options.ready, ledger, status, evictions) {}
 
-// The administrators' kinds, in the versions read.
-const std::vector<ApiKind>& admin_kinds() {
-  static const std::vector<ApiKind> kKinds = {
-      {.group = kGroup, .kind = "Topology", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
-      {.group = kGroup, .kind = "ResourceFlavor", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
-      {.group = kGroup, .kind = "ClusterQueue", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
-      {.group = kGroup, .kind = "Cohort", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
-      {.group = kGroup, .kind = "LocalQueue", .versions = {"v1beta2", "v1beta1"}, .namespaced = true},
-      {.group = kGroup, .kind = "WorkloadPriorityClass", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
-      {.group = "", .kind = "Namespace", .versions = {"v1"}, .namespaced = false},
-  };
-  return kKinds;
-}
+  Ledger ledger;
+  Outbox outbox;
+  QueueReporter reporter;
+  Booking booking{ledger};
+  SetupReader setup{ledger, booking};
+  EventReader events{ledger, booking, reporter};
+  StatusWriter status{outbox};
+  Grants grants{ledger, outbox, status, booking};
+  Evictions evictions{ledger, outbox, status};
+  Admitter admitter{ledger, grants};
+  Preemption preemption{ledger, booking, grants, evictions};
+  JobReconciler jobs{ledger, outbox, status, evictions};
+  GroupReconciler groups{ledger, outbox};
+  PendingReporter pending{ledger, outbox, status};
+  Ungater ungater{ledger, outbox, booking};
+  HostReplacement hosts{ledger, booking, grants, evictions};
+  Readiness readiness;
+  WorkloadReconciler workloads{ledger,
+                               {.status = status,
+                                .grants = grants,
+                                .evictions = evictions,
+                                .pending = pending,
+                                .ungater = ungater,
+                                .hosts = hosts,
+                                .readiness = readiness}};
+  std::set<std::string> remarked;  // what was told of Kueue itself
+};
 
-Result<> read_admin(const NamedObject& named, Intake& intake, Setup& setup) {
-  const std::string_view kind = named.object.kind;
-  if (kind == "Topology") {
-    return read_topology(named, intake, setup);
-  }
-  if (kind == "ResourceFlavor") {
-    return read_flavor(named, intake, setup);
-  }
-  if (kind == "ClusterQueue") {
-    return read_cluster_queue(named, intake, setup);
-  }
-  if (kind == "Cohort") {
-    return read_cohort(named, intake, setup);
-  }
-  if (kind == "LocalQueue") {
-    return read_local_queue(named, setup);
-  }
-  if (kind == "WorkloadPriorityClass") {
-    return read_priority_class(named, setup);
-  }
-  return CoreDialect().read(named, intake);
-}
-
-}  // namespace
-
-Controller::Controller(Cluster& cluster, ControllerOptions options) : options_(std::move(options)), cluster_(cluster) {}
+Controller::Controller(Cluster& cluster, const ControllerOptions& options)
+    : parts_(std::make_unique<Parts>(cluster, options)) {}
 
 Controller::~Controller() = default;
 
@@ -81,53 +85,50 @@ bool Controller::owns(std::string_view group, std::string_view kind) {
   return false;
 }
 
-bool Entry::waits() const {
-  return object.active && !object.deleting && !object.holds(kFinished) && !admission() && !suspended();
+Result<> Controller::changed(const LiveObject& object, Time) {
+  return parts_->events.changed(object);
+}
+
+void Controller::removed(std::string_view kind, std::string_view ns, std::string_view name, Time) {
+  parts_->events.removed(kind, ns, name);
+}
+
+void Controller::node_changed(std::string_view name) {
+  parts_->ledger.room_changed = true;
+  parts_->hosts.node_changed(name);
 }
 
 Step Controller::step(Time now) {
   Step step;
-  const auto take_due = [&](std::multimap<Time, std::string>& later, std::set<std::string>& due) {
-    while (!later.empty() && later.begin()->first <= now) {
-      due.insert(later.begin()->second);
-      later.erase(later.begin());
-    }
-  };
-  std::set<std::string> due;
-  take_due(later_, due);
-  take_due(later_jobs_, dirty_jobs_);
-  for (const std::string& key : due) {
-    const auto it = entries_.find(key);
-    if (it != entries_.end() && it->second.waits() && it->second.object.requeue_at) {
-      waiting_changed_.insert(key);  // its pause may be over
-    }
-  }
-  dirty_.merge(due);
-  dirty_.insert(held_.begin(), held_.end());
-  if (std::exchange(setup_changed_, false)) {
-    read_setup(step);
-  }
-  if (const auto kueue = neighbour_.kueue_runs()) {
+  Parts& parts = *parts_;
+  Ledger& ledger = parts.ledger;
+  take_due(now);
+  parts.setup.read(step);
+  if (const auto kueue = ledger.neighbour.kueue_runs()) {
     // What it has given away counts all the same.
-    stand_by();
-    if (remarked_.insert(*kueue).second) {
+    parts.booking.book_changed();
+    if (parts.remarked.insert(*kueue).second) {
       step.remarks.push_back(*kueue);
     }
     return step;
   }
-  touch_users_of_changed_nodes();
-  stand_by();
+  parts.hosts.touch_users();
+  parts.booking.book_changed();
   // Jobs come first: one that ended, or that is new, changes what is to be decided.
-  for (const std::string& key : std::exchange(dirty_jobs_, {})) {
-    reconcile_job(key, now, step);
+  for (const std::string& key : std::exchange(ledger.dirty_jobs, {})) {
+    if (const auto job = ledger.jobs.find(key); job != ledger.jobs.end() && job->second.kind != nullptr) {
+      parts.jobs.reconcile(key, now, step);
+    } else if (job != ledger.jobs.end()) {
+      parts.groups.reconcile(key, now, step);
+    }
   }
-  admit(now, step);
-  preempt(now, step);
-  for (const std::string& key : std::exchange(dirty_, {})) {
-    reconcile(key, now, step);
+  parts.admitter.admit(now, step);
+  parts.preemption.preempt(now, step);
+  for (const std::string& key : std::exchange(ledger.dirty, {})) {
+    parts.workloads.reconcile(key, now, step);
   }
   report_queues(now, step);
-  for (const auto* later : {&later_, &later_jobs_}) {
+  for (const auto* later : {&ledger.later, &ledger.later_jobs}) {
     if (!later->empty()) {
       step.wake_by(later->begin()->first);
     }
@@ -135,131 +136,128 @@ Step Controller::step(Time now) {
   return step;
 }
 
-void Controller::stand_by() {
-  for (const std::string& key : std::exchange(unbooked_, {})) {
-    if (const auto it = entries_.find(key); it != entries_.end()) {
-      book(it->second);
+// What was put off until now.
+void Controller::take_due(Time now) {
+  Ledger& ledger = parts_->ledger;
+  const auto take = [&](std::multimap<Time, std::string>& later, std::set<std::string>& due) {
+    while (!later.empty() && later.begin()->first <= now) {
+      due.insert(later.begin()->second);
+      later.erase(later.begin());
+    }
+  };
+  std::set<std::string> due;
+  take(ledger.later, due);
+  take(ledger.later_jobs, ledger.dirty_jobs);
+  for (const std::string& key : due) {
+    const Entry* entry = ledger.workload(key);
+    if (entry != nullptr && entry->waits() && entry->object.requeue_at) {
+      ledger.waiting_changed.insert(key);  // its pause may be over
     }
   }
+  ledger.dirty.merge(due);
+  ledger.dirty.insert(ledger.held.begin(), ledger.held.end());
+}
+
+void Controller::stand_by() {
+  parts_->booking.book_changed();
 }
 
 void Controller::stop_leading() {
-  reporter_.note();
-  for (auto& [key, entry] : entries_) {
+  Ledger& ledger = parts_->ledger;
+  ledger.queues_changed = true;
+  for (auto& [key, entry] : ledger.entries) {
     // What may have been done stays booked until its event tells.
     if (entry.assumed && !entry.guard.in_flight()) {
       entry.assumed.reset();
-      unbooked_.insert(key);
+      ledger.unbooked.insert(key);
     }
     entry.blockers.clear();
     entry.evicting.reset();
   }
-  held_.clear();
-  start_over();
-}
-
-void Controller::read_setup(Step& step) {
-  for (auto& [key, entry] : entries_) {
-    unbook(entry);
-    entry.submission.reset();
-    entry.verdict.reset();
-  }
-  quota_ = Quota();
-  setup_ = Setup();
-  intake_ = std::make_unique<Intake>(Intake{.cluster = cluster_, .quota = quota_, .quota_alone = true});
-  admin_documents_.clear();
-  const auto remark = [&](const Error& error) {
-    if (remarked_.insert(error.message).second) {
-      step.remarks.push_back(without_places(error.message));
-    }
-  };
-  for (const auto& [key, text] : admin_) {
-    auto parsed = parse(text);
-    if (!parsed) {
-      continue;  // it was complained about when it came
-    }
-    admin_documents_.push_back(std::move(parsed->document));
-    const json::Value metadata = parsed->object.metadata();
-    const json::Value ns = text_at(metadata, "namespace");
-    const NamedObject named{
-        .object = parsed->object, .ns = ns ? ns.text() : std::string_view(), .name = text_at(metadata, "name").text()};
-    if (auto read = read_admin(named, *intake_, setup_); !read) {
-      remark(read.error());
-    }
-  }
-  const auto broken = break_circles(setup_.cohorts);
-  for (const auto& [name, fault] : broken) {
-    remark({.code = Errc::kInvalid, .message = fault});
-  }
-  if (auto connected = connect(setup_, *intake_); !connected) {
-    remark(connected.error());
-  }
-  stop_queues_below(broken, setup_);
-  book_all();
-  room_changed_ = true;
-  reporter_.note();
-  for (const auto& [key, entry] : entries_) {
-    if (drain(entry)) {
-      dirty_.insert(key);
-    }
-  }
-}
-
-std::uint64_t Controller::order(Step& step, Urgency urgency, Write write, OpenOrder open) {
-  const std::uint64_t id = next_order_++;
-  if (urgency != Urgency::kEvent) {
-    open_.emplace(id, std::move(open));
-  }
-  step.orders.push_back({.id = id, .urgency = urgency, .write = std::move(write)});
-  return id;
-}
-
-void Controller::notify(Step& step, const Notice& notice, Time now) {
-  order(step, Urgency::kEvent, event(notice, options_.instance, ++events_, now), {});
+  ledger.held.clear();
+  ledger.touch_all();
 }
 
 void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Time now) {
-  const auto it = open_.find(id);
-  if (it == open_.end()) {
+  const std::optional<OpenOrder> closed = parts_->outbox.close(id);
+  if (!closed) {
     return;
   }
-  const OpenOrder open = std::move(it->second);
-  open_.erase(it);
-  if (const auto entry = entries_.find(open.workload); entry != entries_.end()) {
-    entry->second.guard.answered(answer, now);
+  const OpenOrder& open = *closed;
+  Ledger& ledger = parts_->ledger;
+  if (Entry* entry = ledger.workload(open.workload)) {
+    entry->guard.answered(answer, now);
     const bool lost = answer == Answer::kRefused || answer == Answer::kWithdrawn;
-    if (open.admission && lost && entry->second.assumed) {
-      entry->second.assumed.reset();
-      unbooked_.insert(open.workload);
-      room_changed_ = true;
-      reporter_.note();
+    if (open.admission && lost && entry->assumed) {
+      entry->assumed.reset();
+      ledger.unbooked.insert(open.workload);
+      ledger.room_changed = true;
+      ledger.queues_changed = true;
     }
-    later_.emplace(entry->second.guard.opens(), open.workload);
-    if (entry->second.waits() && answer != Answer::kDone) {
-      waiting_changed_.insert(open.workload);  // it was left out as long as this was on its way
+    ledger.later.emplace(entry->guard.opens(), open.workload);
+    if (entry->waits() && answer != Answer::kDone) {
+      ledger.waiting_changed.insert(open.workload);  // it was left out as long as this was on its way
     }
   }
-  if (const auto job = jobs_.find(open.job); job != jobs_.end()) {
+  if (const auto job = ledger.jobs.find(open.job); job != ledger.jobs.end()) {
     Guard& guard = open.creation ? job->second.creation : job->second.guard;
     guard.answered(answer, now);
-    later_jobs_.emplace(guard.opens(), open.job);
+    ledger.later_jobs.emplace(guard.opens(), open.job);
   }
-  reporter_.answered(open.queue, answer, now);
-  if (PodGroup* group = groups_.group_of_pod(open.member); group != nullptr && answer != Answer::kDone) {
+  parts_->reporter.answered(open.queue, answer, now);
+  if (PodGroup* group = ledger.groups.group_of_pod(open.member); group != nullptr && answer != Answer::kDone) {
     group->pods.at(open.member).asked = false;
-    later_.emplace(now + std::chrono::seconds(1), group->key());
-    later_jobs_.emplace(now + std::chrono::seconds(1), group_job(group->key()));
+    ledger.later.emplace(now + std::chrono::seconds(1), group->key());
+    ledger.later_jobs.emplace(now + std::chrono::seconds(1), group_job(group->key()));
   }
-  if (const auto pod = pods_.find(open.pod); pod != pods_.end()) {
+  if (const auto pod = ledger.pods.find(open.pod); pod != ledger.pods.end()) {
     // Where it may have been done, the slot stays taken until the pod's own event tells; asking again does no harm.
     if (answer == Answer::kRefused || answer == Answer::kWithdrawn) {
       pod->second.slot.reset();
     }
     if (answer != Answer::kDone) {
       pod->second.asked = false;
-      later_.emplace(now + std::chrono::seconds(1), pod->second.workload);
+      ledger.later.emplace(now + std::chrono::seconds(1), pod->second.workload);
     }
   }
+}
+
+void Controller::report_queues(Time now, Step& step) {
+  Parts& parts = *parts_;
+  if (std::exchange(parts.ledger.queues_changed, false)) {
+    parts.reporter.note();
+  }
+  if (const auto due = parts.reporter.due(); due && *due <= now) {
+    parts.reporter.report(queue_statuses(), parts.ledger.quota, now, [&](const std::string& key, Write write) {
+      return parts.outbox.order(step, Urgency::kStatus, std::move(write), {.queue = key});
+    });
+  }
+  if (const auto due = parts.reporter.due()) {
+    step.wake_by(*due);
+  }
+}
+
+std::vector<std::string> Controller::look() {
+  Step step;
+  parts_->setup.read(step);
+  parts_->booking.book_changed();
+  return step.remarks;
+}
+
+const std::map<std::string, Entry>& Controller::workloads() const {
+  return parts_->ledger.entries;
+}
+
+const Quota& Controller::quota() const {
+  return parts_->ledger.quota;
+}
+
+const Setup& Controller::setup() const {
+  return parts_->ledger.setup;
+}
+
+QueueStatuses Controller::queue_statuses() const {
+  return kueue::queue_statuses(parts_->ledger);
 }
 
 }  // namespace gantree::kueue

@@ -1,11 +1,10 @@
-// Whether the pods of a started job become ready, and what happens to it where they do not.
+#include "kueue/readiness.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/timestamp.h"
-#include "kueue/controller.h"
-#include "live/notices.h"
 
 namespace gantree::kueue {
 
@@ -29,7 +28,7 @@ json::Out reclaimable_body(const std::map<std::string, int>& pods) {
 
 }  // namespace
 
-void Controller::watch_readiness(Entry& entry, const JobEntry& job, Time now, Step& step) {
+void Readiness::watch(Entry& entry, const JobEntry& job, Time now, Step& step) {
   const bool ready = !job.progress.suspended && job.progress.ready >= job.progress.expected;
   const Condition* before = entry.object.condition(kPodsReady);
   const bool was_ready = before != nullptr && (before->holds || before->reason == "WaitForRecovery");
@@ -44,7 +43,7 @@ void Controller::watch_readiness(Entry& entry, const JobEntry& job, Time now, St
   if (ready) {
     reason = !recovering ? "Started" : before->holds ? std::string_view(before->reason) : "Recovered";
   }
-  write_status(
+  status_.write(
       entry,
       {{.type = kPodsReady,
         .holds = ready,
@@ -54,33 +53,32 @@ void Controller::watch_readiness(Entry& entry, const JobEntry& job, Time now, St
   if (ready || entry.guard.in_flight()) {
     return;
   }
-  const milliseconds patience = recovering ? options_.ready.recovery : options_.ready.timeout;
+  const milliseconds patience = recovering ? rules_.recovery : rules_.timeout;
   const Time since = std::max(since_of(entry.object.condition(kAdmitted)), recovering ? since_of(before) : Time());
   if (patience.count() == 0) {
     return;
   }
   if (now < since + patience) {
-    later_.emplace(since + patience, entry.key());
+    ledger_.later.emplace(since + patience, entry.key());
     return;
   }
-  give_up_waiting(entry, recovering, now, step);
+  give_up(entry, recovering, now, step);
 }
 
-void Controller::give_up_waiting(Entry& entry, bool recovering, Time now, Step& step) {
-  const ReadyRules& rules = options_.ready;
-  const milliseconds patience = recovering ? rules.recovery : rules.timeout;
+void Readiness::give_up(Entry& entry, bool recovering, Time now, Step& step) {
+  const milliseconds patience = recovering ? rules_.recovery : rules_.timeout;
   const std::string what = fmt::format("Exceeded the PodsReady timeout {}s", patience.count() / 1000);
-  if (rules.limit >= 0 && entry.object.requeues >= rules.limit) {
-    evict(entry,
-          {.reason = kGivenUp,
-           .message = fmt::format("{}, and was queued again {} times already", what, entry.object.requeues)},
-          now, step);
+  if (rules_.limit >= 0 && entry.object.requeues >= rules_.limit) {
+    evictions_.evict(entry,
+                     {.reason = kGivenUp,
+                      .message = fmt::format("{}, and was queued again {} times already", what, entry.object.requeues)},
+                     now, step);
   } else {
     const milliseconds pause =
-        std::min(rules.longest_backoff, rules.backoff * (std::int64_t{1} << std::min(entry.object.requeues, 20)));
-    evict(entry, {.reason = "PodsReadyTimeout", .message = what, .requeue_at = now + pause}, now, step);
+        std::min(rules_.longest_backoff, rules_.backoff * (std::int64_t{1} << std::min(entry.object.requeues, 20)));
+    evictions_.evict(entry, {.reason = "PodsReadyTimeout", .message = what, .requeue_at = now + pause}, now, step);
   }
-  write_eviction(entry, now, step);
+  evictions_.write(entry, now, step);
 }
 
 }  // namespace gantree::kueue

@@ -1,13 +1,14 @@
-// Hosts that fail, go or are drained: only the pods that were on them are placed anew, inside the domain that was asked
-// for and inside the slices that they were part of. Where that cannot be, the Workload is evicted and queued again.
+#include "kueue/host_replacement.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "dialects/gangs.h"
 #include "engine/domain_tree.h"
-#include "kueue/controller.h"
-#include "live/notices.h"
+#include "kueue/hosts.h"
+#include "kueue/submissions.h"
 
 namespace gantree::kueue {
 
@@ -109,11 +110,6 @@ void confine_piece(PodSet& pods, const Piece& piece, const Constraint& asked, To
   }
 }
 
-bool tolerates_all(const Node& node, const std::vector<Toleration>& tolerations, TaintEffect effect) {
-  return std::all_of(node.taints.begin(), node.taints.end(),
-                     [&](const Taint& taint) { return taint.effect != effect || tolerates(tolerations, taint); });
-}
-
 // The lost ranks of a pod set as a group of pieces, each of which stays where its neighbours are.
 void add_pieces(Gang& gang, const PodSet& set, std::size_t position, const TopologyAssignment& assignment,
                 const std::set<std::size_t>& domains, std::vector<Piece>& pieces, Cluster& cluster) {
@@ -144,56 +140,24 @@ void add_pieces(Gang& gang, const PodSet& set, std::size_t position, const Topol
 
 }  // namespace
 
-void Controller::touch_users_of_changed_nodes() {
-  if (changed_nodes_.empty()) {
+void HostReplacement::touch_users() {
+  if (changed_.empty()) {
     return;
   }
-  const std::set<std::string> nodes = std::exchange(changed_nodes_, {});
-  for (const auto& [key, entry] : entries_) {
+  const std::set<std::string> nodes = std::exchange(changed_, {});
+  for (const auto& [key, entry] : ledger_.entries) {
     for (const SetAssignment& set : entry.admission() ? entry.admission()->sets : std::vector<SetAssignment>()) {
-      const std::vector<HostCount> hosts = hosts_of(entry, set);
+      const std::vector<HostCount> hosts = booking_.hosts_of(entry, set);
       if (std::any_of(hosts.begin(), hosts.end(), [&](const HostCount& host) { return nodes.contains(host.node); })) {
-        dirty_.insert(key);
+        ledger_.dirty.insert(key);
       }
     }
   }
 }
 
-bool Controller::is_lost(const Entry& entry, const SetAssignment& set, const std::string& node) {
-  const Inventory& inventory = cluster_.inventory();
-  const auto id = inventory.find(node);
-  if (!id || !inventory.alive(*id)) {
-    return true;
-  }
-  const Node& host = inventory.node(*id);
-  const auto request = std::find_if(entry.object.request.pod_sets.begin(), entry.object.request.pod_sets.end(),
-                                    [&](const PodSetRequest& one) { return one.name == set.name; });
-  if (request == entry.object.request.pod_sets.end()) {
-    return false;
-  }
-  std::vector<Toleration> tolerations = request->shape.tolerations;
-  for (const auto& [resource, name] : set.flavors) {
-    if (const auto flavor = setup_.flavors.find(name); flavor != setup_.flavors.end()) {
-      const std::vector<Toleration>& more = flavor->second.tolerations;
-      tolerations.insert(tolerations.end(), more.begin(), more.end());
-    }
-  }
-  const bool stays = tolerates_all(host, tolerations, TaintEffect::kNoExecute);
-  const bool takes = host.ready && !host.unschedulable && tolerates_all(host, tolerations, TaintEffect::kNoSchedule);
-  if (stays && takes) {
-    return false;
-  }
-  // As long as its pods run there they may run on.
-  const auto pods = pods_of_.find(entry.key());
-  return pods == pods_of_.end() || std::none_of(pods->second.begin(), pods->second.end(), [&](const std::string& key) {
-           const StartedPod& pod = pods_.at(key);
-           return pod.set == set.name && pod.node == node && !pod.ended && !pod.deleting;
-         });
-}
-
-bool Controller::mend(Entry& entry, Time now, Step& step) {
+bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
   Admission admission = *entry.object.admission;
-  std::map<std::size_t, std::set<std::size_t>> lost;  // domains by pod set
+  Lost lost;
   std::set<std::string> hosts;
   for (std::size_t i = 0; i < admission.sets.size(); ++i) {
     const std::optional<TopologyAssignment>& topology = admission.sets[i].topology;
@@ -201,8 +165,8 @@ bool Controller::mend(Entry& entry, Time now, Step& step) {
       continue;
     }
     for (std::size_t d = 0; d < topology->domains.size(); ++d) {
-      const std::string node = node_named(cluster_.inventory(), topology->domains[d].values.back());
-      if (is_lost(entry, admission.sets[i], node)) {
+      const std::string node = node_named(ledger_.cluster.inventory(), topology->domains[d].values.back());
+      if (is_lost(ledger_, entry, admission.sets[i], node)) {
         lost[i].insert(d);
         hosts.insert(node);
       }
@@ -212,30 +176,31 @@ bool Controller::mend(Entry& entry, Time now, Step& step) {
     return false;
   }
   const std::string which = fmt::format("{}", fmt::join(hosts, ", "));
-  const Submission submission = submission_for(entry);
+  const Submission submission = submission_for(entry, ledger_);
   const Alternative* alternative = chosen(submission, admission);
-  unbook(entry);  // what it holds on hosts that stay is looked at anew with the rest
+  booking_.unbook(entry);  // what it holds on hosts that stay is looked at anew with the rest
   if (alternative == nullptr || !place_again(*alternative, lost, admission, entry)) {
-    book(entry);
-    evict(entry,
-          {.reason = "NodeFailures",
-           .message = fmt::format("hosts failed ({}), and no others take their pods where they have to be", which)},
-          now, step);
-    write_eviction(entry, now, step);
+    booking_.book(entry);
+    evictions_.evict(
+        entry,
+        {.reason = "NodeFailures",
+         .message = fmt::format("hosts failed ({}), and no others take their pods where they have to be", which)},
+        now, step);
+    evictions_.write(entry, now, step);
     return true;
   }
   step.news.push_back(fmt::format("workload \"{}\" gets other hosts for {}", entry.key(), which));
   entry.assumed = std::move(admission);
   entry.sent = false;
   entry.hosts.clear();
-  book(entry);
-  hold(entry, now, step);
+  booking_.book(entry);
+  grants_.write(entry, now, step);
   return true;
 }
 
 // Places the lost pods beside those that stay, and writes it into the admission. The cluster is left as it was.
-bool Controller::place_again(const Alternative& alternative, const std::map<std::size_t, std::set<std::size_t>>& lost,
-                             Admission& admission, Entry& entry) {
+bool HostReplacement::place_again(const Alternative& alternative, const Lost& lost, Admission& admission,
+                                  Entry& entry) {
   book_kept(entry, lost);
   Gang gang;
   gang.key = alternative.gang.key;
@@ -246,13 +211,13 @@ bool Controller::place_again(const Alternative& alternative, const std::map<std:
     const std::string& name = admission.sets[s].name;
     const auto set = std::find_if(sets.begin(), sets.end(), [&](const PodSet* one) { return one->name == name; });
     if (set == sets.end()) {
-      unbook(entry);
+      booking_.unbook(entry);
       return false;
     }
-    add_pieces(gang, **set, s, *admission.sets[s].topology, domains, pieces, cluster_);
+    add_pieces(gang, **set, s, *admission.sets[s].topology, domains, pieces, ledger_.cluster);
   }
-  const Outcome outcome = cluster_.engine().place(gang);
-  unbook(entry);
+  const Outcome outcome = ledger_.cluster.engine().place(gang);
+  booking_.unbook(entry);
   if (!outcome.placement) {
     return false;
   }
@@ -264,7 +229,7 @@ bool Controller::place_again(const Alternative& alternative, const std::map<std:
       for (std::size_t i = 0; i < pieces.size(); ++i) {
         for (const HostShare& share : outcome.placement->pod_sets[i]) {
           if (pieces[i].set == s && pieces[i].domain == *d) {
-            fresh.push_back({.values = {hostname_of(share.node)}, .count = share.count});
+            fresh.push_back({.values = {hostname_of(ledger_.cluster.inventory(), share.node)}, .count = share.count});
           }
         }
       }
@@ -275,15 +240,8 @@ bool Controller::place_again(const Alternative& alternative, const std::map<std:
   return true;
 }
 
-std::string Controller::hostname_of(NodeId node) const {
-  const Inventory& inventory = cluster_.inventory();
-  const auto key = inventory.strings().find(kHostnameLabel);
-  const StringId* label = key ? label_value(inventory.node(node).labels, *key) : nullptr;
-  return label == nullptr ? inventory.node(node).name : std::string(inventory.strings().text(*label));
-}
-
 // Holds the room of the domains that stay.
-void Controller::book_kept(Entry& entry, const std::map<std::size_t, std::set<std::size_t>>& lost) {
+void HostReplacement::book_kept(Entry& entry, const Lost& lost) {
   std::optional<Admission> kept = entry.object.admission;
   for (const auto& [s, domains] : lost) {
     std::vector<AssignedDomain>& list = kept->sets[s].topology->domains;
@@ -293,7 +251,7 @@ void Controller::book_kept(Entry& entry, const std::map<std::size_t, std::set<st
   }
   std::swap(entry.assumed, kept);
   entry.hosts.clear();
-  book(entry);
+  booking_.book(entry);
   std::swap(entry.assumed, kept);
 }
 

@@ -1,7 +1,5 @@
-// Who has to go for whom.
-//
-// Victims are whole Workloads, chosen for the domain that is to be cleared. The one they go for is given its place at
-// once, so that nobody else gets it, and admitted when the last of them has left.
+#include "kueue/preemption.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +7,6 @@
 #include "base/timestamp.h"
 #include "cycle/cycle.h"
 #include "dialects/kueue/submit.h"
-#include "kueue/controller.h"
 #include "live/notices.h"
 
 namespace gantree::kueue {
@@ -26,9 +23,10 @@ std::string_view preempted_reason(EvictionReason reason) {
 
 }  // namespace
 
-std::optional<RunningGang> Controller::running_gang(const Entry& entry) {
-  const auto queue = setup_.cluster_queues.find(entry.object.admission ? entry.object.admission->cluster_queue : "");
-  if (queue == setup_.cluster_queues.end() || entry.leaves() || entry.object.holds(kFinished)) {
+std::optional<RunningGang> Preemption::running_gang(const Entry& entry) const {
+  const auto queue =
+      ledger_.setup.cluster_queues.find(entry.object.admission ? entry.object.admission->cluster_queue : "");
+  if (queue == ledger_.setup.cluster_queues.end() || entry.leaves() || entry.object.holds(kFinished)) {
     return std::nullopt;
   }
   const JobRequest& request = entry.object.request;
@@ -42,29 +40,21 @@ std::optional<RunningGang> Controller::running_gang(const Entry& entry) {
   }
   gang.queue = queue->second.id;
   gang.used = entry.used;
-  const auto pods = pods_of_.find(entry.key());
   for (const SetAssignment& set : entry.object.admission->sets) {
-    const auto wanted = std::find_if(request.pod_sets.begin(), request.pod_sets.end(),
-                                     [&](const PodSetRequest& one) { return one.name == set.name; });
-    if (wanted == request.pod_sets.end()) {
+    const PodSetRequest* wanted = entry.pod_set(set.name);
+    if (wanted == nullptr) {
       continue;
     }
     // What is booked for it, neither more nor less: pods that are over hold nothing.
-    std::map<std::string, int> counts;
-    const std::string prefix = fmt::format("{}#{}#", entry.key(), set.name);
-    for (const std::string& key : entry.placeholders) {
-      if (key.starts_with(prefix)) {
-        ++counts[std::string(cluster_.node_of(key))];
-      }
-    }
-    for (const std::string& key : pods == pods_of_.end() ? std::set<std::string>() : pods->second) {
-      const StartedPod& pod = pods_.at(key);
+    std::map<std::string, int> counts = booking_.held_by_node(entry, set);
+    for (const std::string& key : ledger_.pods_of(entry.key())) {
+      const StartedPod& pod = ledger_.pods.at(key);
       if (pod.set == set.name && !pod.node.empty() && !pod.ended) {
         ++counts[pod.node];
       }
     }
     for (const auto& [node, count] : counts) {
-      if (const auto id = cluster_.inventory().find(node)) {
+      if (const auto id = ledger_.cluster.inventory().find(node)) {
         gang.holdings.push_back({.node = *id, .requests = wanted->shape.requests, .count = count});
       }
     }
@@ -73,9 +63,9 @@ std::optional<RunningGang> Controller::running_gang(const Entry& entry) {
 }
 
 // Those that wait for room or quota, and whose queues let others be evicted for them.
-std::vector<Entry*> Controller::crowded_out(Time now, Step& step) {
+std::vector<Entry*> Preemption::crowded_out(Time now, Step& step) {
   std::vector<Entry*> asking;
-  for (auto& [key, entry] : entries_) {
+  for (auto& [key, entry] : ledger_.entries) {
     const bool room = entry.verdict && (entry.verdict->reason == Reason::kTopologyBusy ||
                                         entry.verdict->reason == Reason::kQuotaExceeded ||
                                         entry.verdict->reason == Reason::kSearchLimit);
@@ -83,7 +73,7 @@ std::vector<Entry*> Controller::crowded_out(Time now, Step& step) {
         entry.guard.closed(entry.object.resource_version, now)) {
       continue;
     }
-    const QueueRules& rules = quota_.rules(*entry.submission->queue);
+    const QueueRules& rules = ledger_.quota.rules(*entry.submission->queue);
     if (rules.within == WithinRule::kNever && rules.reclaim == ReclaimRule::kNever && !rules.evicts_to_borrow) {
       continue;
     }
@@ -98,47 +88,53 @@ std::vector<Entry*> Controller::crowded_out(Time now, Step& step) {
   return asking;
 }
 
-void Controller::preempt(Time now, Step& step) {
-  // What is leaving already may be enough.
-  for (const auto& [key, entry] : entries_) {
-    const auto waits_for_it = [&](const std::string& held) { return entries_.at(held).blockers.contains(key); };
-    if (entry.leaves() && std::none_of(held_.begin(), held_.end(), waits_for_it)) {
-      return;
-    }
+// What is leaving already, for nobody in particular, may be enough.
+bool Preemption::enough_is_leaving() const {
+  return std::any_of(ledger_.entries.begin(), ledger_.entries.end(), [&](const auto& item) {
+    const auto waits_for_it = [&](const std::string& held) {
+      return ledger_.entries.at(held).blockers.contains(item.first);
+    };
+    return item.second.leaves() && std::none_of(ledger_.held.begin(), ledger_.held.end(), waits_for_it);
+  });
+}
+
+void Preemption::preempt(Time now, Step& step) {
+  if (enough_is_leaving()) {
+    return;
   }
   const std::vector<Entry*> asking = crowded_out(now, step);
   if (asking.empty()) {
     return;
   }
-  if (now < preempts_at_) {
-    step.wake_by(preempts_at_);
+  if (now < next_) {
+    step.wake_by(next_);
     return;
   }
-  preempts_at_ = now + kEvery;
+  next_ = now + kEvery;
   std::map<GangKey, RunningGang> running;
-  for (const auto& [key, entry] : entries_) {
+  for (const auto& [key, entry] : ledger_.entries) {
     if (auto gang = running_gang(entry)) {
       running.emplace(gang->key, *gang);
-      cluster_.add_running(std::move(*gang));
+      ledger_.cluster.add_running(std::move(*gang));
     }
   }
   for (std::size_t i = 0; i < std::min(kMostTried, asking.size()); ++i) {
     preempt_for(*asking[i], running, now, step);
   }
   if (asking.size() > kMostTried) {
-    step.wake_by(preempts_at_);
+    step.wake_by(next_);
   }
-  cluster_.forget_running();
+  ledger_.cluster.forget_running();
 }
 
-void Controller::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, Time now, Step& step) {
-  const Plan plan = run_cycle(cluster_, quota_, {*entry.submission});
+void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, Time now, Step& step) {
+  const Plan plan = run_cycle(ledger_.cluster, ledger_.quota, {*entry.submission});
   const Decision& decision = plan.decisions.front();
   // Victims hold what they have until they are gone.
   for (const Eviction& eviction : plan.evictions) {
     const RunningGang& victim = running.at(eviction.key);
-    cluster_.engine().restore(victim);
-    quota_.take(victim.used);
+    ledger_.cluster.engine().restore(victim);
+    ledger_.quota.take(victim.used);
   }
   if (decision.state != GangState::kPlaced) {
     entry.verdict =
@@ -149,54 +145,25 @@ void Controller::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>&
     return;
   }
   entry.fruitless = 0;
-  assume(entry, decision);
+  grants_.assume(entry, decision);
   std::string who;
   for (const Eviction& eviction : plan.evictions) {
-    Entry& victim = entries_.at(eviction.key.ns + "/" + eviction.key.name);
+    Entry& victim = ledger_.entries.at(eviction.key.ns + "/" + eviction.key.name);
     entry.blockers.insert(victim.key());
     who += fmt::format("{}{}", who.empty() ? "" : ", ", victim.key());
-    evict(victim,
-          {.reason = "Preempted",
-           .message = fmt::format("Preempted for workload {} (UID: {}): {}", entry.key(), entry.object.ref.uid,
-                                  eviction.message),
-           .preempted = preempted_reason(eviction.reason)},
-          now, step);
+    evictions_.evict(victim,
+                     {.reason = "Preempted",
+                      .message = fmt::format("Preempted for workload {} (UID: {}): {}", entry.key(),
+                                             entry.object.ref.uid, eviction.message),
+                      .preempted = preempted_reason(eviction.reason)},
+                     now, step);
   }
   entry.verdict =
       Verdict{.state = GangState::kWaiting,
               .reason = Reason::kPreempting,
               .message = fmt::format("{} {} to make room", who, plan.evictions.size() == 1 ? "has" : "have")};
-  held_.insert(entry.key());
-  dirty_.insert(entry.key());
-}
-
-void Controller::hold(Entry& entry, Time now, Step& step) {
-  std::erase_if(entry.blockers, [&](const std::string& key) {
-    const auto victim = entries_.find(key);
-    // One that left may have been admitted anew since.
-    return victim == entries_.end() || !victim->second.leaves() || victim->second.object.holds(kFinished);
-  });
-  if (entry.blockers.empty()) {
-    held_.erase(entry.key());
-    entry.verdict.reset();
-    write_admitted(entry, now, step);
-    return;
-  }
-  tell_waiting(entry, now, step);
-}
-
-void Controller::evict(Entry& entry, Removal removal, Time now, Step& step) {
-  if (entry.leaves()) {
-    return;
-  }
-  ++step.figures.gangs_evicted;
-  step.news.push_back(fmt::format("evicting workload \"{}\": {}", entry.key(), removal.message));
-  const std::string reason = fmt::format("EvictedDueTo{}", removal.reason);
-  notify(step,
-         {.about = entry.object.ref, .warning = true, .reason = reason, .action = "Evict", .note = removal.message},
-         now);
-  entry.evicting = std::move(removal);
-  dirty_.insert(entry.key());
+  ledger_.held.insert(entry.key());
+  ledger_.dirty.insert(entry.key());
 }
 
 }  // namespace gantree::kueue

@@ -1,13 +1,15 @@
-// The ungater: every pod of a started job is told where to go, by rank, and no domain gets more than it was assigned.
-#include <fmt/format.h>
+#include "kueue/ungater.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
 
 #include "base/whole_number.h"
 #include "dialects/core/metadata.h"
 #include "dialects/gangs.h"
 #include "dialects/kueue/names.h"
-#include "kueue/controller.h"
+#include "kueue/hosts.h"
 #include "live/notices.h"
 
 namespace gantree::kueue {
@@ -64,6 +66,10 @@ bool selects(const StartedPod& pod, const TopologyAssignment& assignment, const 
   return true;
 }
 
+bool is_by_host(const TopologyAssignment& assignment) {
+  return assignment.levels.back() == kHostnameLabel;
+}
+
 Write ungating(const std::string& key, const StartedPod& pod, const TopologyAssignment& assignment,
                const AssignedDomain& domain) {
   json::Out selector = json::Out::object();
@@ -81,11 +87,25 @@ Write ungating(const std::string& key, const StartedPod& pod, const TopologyAssi
 
 }  // namespace
 
-// Pods that were sent where their Workload has no place any more would wait for it for ever: their job makes others.
-void Controller::remove_stranded_pods(const Entry& entry, Step& step) {
-  const auto pods = pods_of_.find(entry.key());
-  for (const std::string& key : pods == pods_of_.end() ? std::set<std::string>() : pods->second) {
-    StartedPod& pod = pods_.at(key);
+// The places of an assignment while they are given out. Positions are those of its domains.
+struct Ungater::Slots {
+  std::vector<int> left = {};
+  std::vector<std::size_t> by_rank = {};
+  std::set<std::size_t> lost = {};  // on hosts that are of no use any more
+
+  [[nodiscard]] std::optional<std::size_t> any() const {
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (left[i] > 0 && !lost.contains(i)) {
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+void Ungater::remove_stranded(const Entry& entry, Step& step) {
+  for (const std::string& key : ledger_.pods_of(entry.key())) {
+    StartedPod& pod = ledger_.pods.at(key);
     if (!pod.node.empty() || pod.gated || pod.ended || pod.deleting || pod.asked) {
       continue;
     }
@@ -97,25 +117,25 @@ void Controller::remove_stranded_pods(const Entry& entry, Step& step) {
       if (std::none_of(domains.begin(), domains.end(),
                        [&](const AssignedDomain& domain) { return selects(pod, *set.topology, domain); })) {
         pod.asked = true;
-        order(step, Urgency::kBinding,
-              {.verb = WriteVerb::kDelete, .object = pod_ref(key, pod.uid), .node = {}, .body = {}},
-              {.workload = {}, .job = {}, .pod = key});
+        outbox_.order(step, Urgency::kBinding,
+                      {.verb = WriteVerb::kDelete, .object = pod_ref(key, pod.uid), .node = {}, .body = {}},
+                      {.pod = key});
       }
     }
   }
 }
 
-void Controller::ungate(const std::string& key, Entry& entry, Step& step) {
-  const auto pods = pods_of_.find(key);
-  if (pods == pods_of_.end() || !entry.object.admission || !entry.object.holds(kAdmitted) || !entry.object.active ||
+void Ungater::ungate(const Entry& entry, Step& step) {
+  const std::set<std::string>& pods = ledger_.pods_of(entry.key());
+  if (pods.empty() || !entry.object.admission || !entry.object.holds(kAdmitted) || !entry.object.active ||
       entry.leaves()) {
     return;
   }
   for (const SetAssignment& set : entry.object.admission->sets) {
     std::vector<std::string> members;
     bool gated = false;
-    for (const std::string& pod : pods->second) {
-      const StartedPod& one = pods_.at(pod);
+    for (const std::string& pod : pods) {
+      const StartedPod& one = ledger_.pods.at(pod);
       const bool stranger = one.held && one.group != entry.object.owner_uid;
       if (one.set == set.name && !stranger && (one.spent || (!one.ended && !one.deleting))) {
         members.push_back(pod);
@@ -125,50 +145,34 @@ void Controller::ungate(const std::string& key, Entry& entry, Step& step) {
     if (gated && set.topology) {
       ungate_set(entry, set, members, step);
     } else if (gated) {
-      release_set(entry, set, members, step);
+      releaser_.release_set(entry, set, members, step);
     }
   }
 }
 
-// Room that pods which are over have left is no longer the Workload's: takes it out of what is left of its places.
-void Controller::leave_given_back(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members,
-                                  std::vector<int>& left) {
-  std::map<std::string, int> theirs;  // held, or in use
-  const std::string prefix = fmt::format("{}#{}#", entry.key(), set.name);
-  for (const std::string& key : entry.placeholders) {
-    if (key.starts_with(prefix)) {
-      ++theirs[std::string(cluster_.node_of(key))];
-    }
-  }
-  for (const std::string& key : members) {
-    ++theirs[pods_.at(key).node];
-  }
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    const AssignedDomain& domain = set.topology->domains[i];
-    int& here = theirs[node_named(cluster_.inventory(), domain.values.back())];
-    const int kept = std::min(here, domain.count);
-    here -= kept;
-    left[i] -= domain.count - kept;
-  }
-}
-
-void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::vector<std::string>& members,
-                            Step& step) {
+Ungater::Slots Ungater::slots_of(const Entry& entry, const SetAssignment& set) const {
   const TopologyAssignment& assignment = *set.topology;
-  const bool by_host = assignment.levels.back() == kHostnameLabel;
   Slots slots;
   for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
     const AssignedDomain& domain = assignment.domains[i];
     slots.left.push_back(domain.count);
     slots.by_rank.insert(slots.by_rank.end(), static_cast<std::size_t>(domain.count), i);
-    if (by_host && is_lost(entry, set, node_named(cluster_.inventory(), domain.values.back()))) {
+    if (is_by_host(assignment) &&
+        is_lost(ledger_, entry, set, node_named(ledger_.cluster.inventory(), domain.values.back()))) {
       slots.lost.insert(i);
     }
   }
+  return slots;
+}
+
+void Ungater::ungate_set(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members,
+                         Step& step) {
+  const TopologyAssignment& assignment = *set.topology;
+  Slots slots = slots_of(entry, set);
   const std::vector<std::string> gated = take_used(assignment, members, slots);
   const std::vector<std::string> others = give_by_rank(entry, set, gated, slots);
-  if (by_host) {
-    leave_given_back(entry, set, members, slots.left);
+  if (is_by_host(assignment)) {
+    leave_given_back(entry, set, members, slots);
   }
   for (const std::string& key : others) {
     const auto free = slots.any();
@@ -176,34 +180,35 @@ void Controller::ungate_set(Entry& entry, const SetAssignment& set, const std::v
       break;  // more pods than were asked for: they wait
     }
     --slots.left[*free];
-    pods_.at(key).slot = free;
+    ledger_.pods.at(key).slot = free;
   }
   for (const std::string& key : members) {
-    StartedPod& pod = pods_.at(key);
+    StartedPod& pod = ledger_.pods.at(key);
     if (pod.gated && pod.slot && !pod.asked && pod.held) {
-      release_pod(key, entry, set, &assignment.domains[*pod.slot], step);
+      releaser_.release(key, entry, set, &assignment.domains[*pod.slot], step);
     } else if (pod.gated && pod.slot && !pod.asked) {
       pod.asked = true;
-      order(step, Urgency::kBinding, ungating(key, pod, assignment, assignment.domains[*pod.slot]),
-            {.workload = {}, .job = {}, .pod = key});
+      outbox_.order(step, Urgency::kBinding, ungating(key, pod, assignment, assignment.domains[*pod.slot]),
+                    {.pod = key});
     }
   }
 }
 
 // Takes out what pods have already that are on their way or there; the others are those that are to be told.
-std::vector<std::string> Controller::take_used(const TopologyAssignment& assignment,
-                                               const std::vector<std::string>& members, Slots& slots) const {
+std::vector<std::string> Ungater::take_used(const TopologyAssignment& assignment,
+                                            const std::vector<std::string>& members, Slots& slots) const {
   std::vector<std::string> gated;
   for (const std::string& key : members) {
-    const StartedPod& pod = pods_.at(key);
+    const StartedPod& pod = ledger_.pods.at(key);
     if (pod.gated && !pod.slot) {
       gated.push_back(key);
       continue;
     }
     for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
-      const bool here = pod.slot           ? *pod.slot == i
-                        : pod.node.empty() ? selects(pod, assignment, assignment.domains[i])
-                                           : carries(cluster_.inventory(), pod.node, assignment, assignment.domains[i]);
+      const bool here = pod.slot ? *pod.slot == i
+                        : pod.node.empty()
+                            ? selects(pod, assignment, assignment.domains[i])
+                            : carries(ledger_.cluster.inventory(), pod.node, assignment, assignment.domains[i]);
       if (here && slots.left[i] > 0) {  // a domain may come twice
         --slots.left[i];
         break;
@@ -214,14 +219,13 @@ std::vector<std::string> Controller::take_used(const TopologyAssignment& assignm
 }
 
 // Every pod whose rank has a place of its own gets that. Returns the others, which get what is left.
-std::vector<std::string> Controller::give_by_rank(const Entry& entry, const SetAssignment& set,
-                                                  const std::vector<std::string>& gated, Slots& slots) {
-  const auto request = std::find_if(entry.object.request.pod_sets.begin(), entry.object.request.pod_sets.end(),
-                                    [&](const PodSetRequest& one) { return one.name == set.name; });
+std::vector<std::string> Ungater::give_by_rank(const Entry& entry, const SetAssignment& set,
+                                               const std::vector<std::string>& gated, Slots& slots) {
+  const PodSetRequest* request = entry.pod_set(set.name);
   std::vector<std::string> others;
   for (const std::string& key : gated) {
-    StartedPod& pod = pods_.at(key);
-    const auto rank = request == entry.object.request.pod_sets.end() ? std::nullopt : rank_of(pod, *request);
+    StartedPod& pod = ledger_.pods.at(key);
+    const auto rank = request == nullptr ? std::nullopt : rank_of(pod, *request);
     const bool known = rank && static_cast<std::size_t>(*rank) < slots.by_rank.size();
     const std::size_t slot = known ? slots.by_rank[static_cast<std::size_t>(*rank)] : 0;
     if (known && slots.lost.contains(slot)) {
@@ -235,6 +239,22 @@ std::vector<std::string> Controller::give_by_rank(const Entry& entry, const SetA
     }
   }
   return others;
+}
+
+// Room that pods which are over have left is no longer the Workload's: takes it out of what is left of its places.
+void Ungater::leave_given_back(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members,
+                               Slots& slots) const {
+  std::map<std::string, int> theirs = booking_.held_by_node(entry, set);
+  for (const std::string& key : members) {
+    ++theirs[ledger_.pods.at(key).node];
+  }
+  for (std::size_t i = 0; i < slots.left.size(); ++i) {
+    const AssignedDomain& domain = set.topology->domains[i];
+    int& here = theirs[node_named(ledger_.cluster.inventory(), domain.values.back())];
+    const int kept = std::min(here, domain.count);
+    here -= kept;
+    slots.left[i] -= domain.count - kept;
+  }
 }
 
 }  // namespace gantree::kueue

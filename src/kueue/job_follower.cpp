@@ -1,11 +1,12 @@
-// What users change in a job that waits.
+#include "kueue/job_follower.h"
+
 #include <algorithm>
+#include <utility>
 
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
 #include "json/equal.h"
 #include "json/read.h"
-#include "kueue/controller.h"
 #include "kueue/workload_body.h"
 #include "live/parsed.h"
 
@@ -31,8 +32,7 @@ bool agrees(json::Value value, const json::Out& wanted) {
 
 }  // namespace
 
-// Its Workload is told. Where it had been deactivated because it made no sense, it is looked at anew.
-void Controller::follow(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step) {
+void JobFollower::follow(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step) {
   if (entry.admission() || job.follows >= kMostTries) {
     return;
   }
@@ -59,8 +59,8 @@ void Controller::follow(JobEntry& job, const std::string& key, Entry& entry, Tim
     want("podSets", pod_sets_body(sets));
   }
   const auto own_class =
-      setup_.priority_classes.find(workload->mark(kPriorityClass) ? workload->mark(kPriorityClass).text() : "");
-  if (own_class != setup_.priority_classes.end()) {
+      ledger_.setup.priority_classes.find(workload->mark(kPriorityClass) ? workload->mark(kPriorityClass).text() : "");
+  if (own_class != ledger_.setup.priority_classes.end()) {
     json::Out reference = json::Out::object();
     reference.add("group", kGroup).add("kind", "WorkloadPriorityClass").add("name", own_class->first);
     want("priorityClassRef", std::move(reference));
@@ -70,7 +70,7 @@ void Controller::follow(JobEntry& job, const std::string& key, Entry& entry, Tim
     return;
   }
   if (entry.guard.closed(entry.object.resource_version, now)) {
-    later_jobs_.emplace(std::max(entry.guard.opens(), now + std::chrono::milliseconds(100)), key);
+    ledger_.look_again(key, entry.guard, now);
     return;
   }
   const Condition* reserved = entry.object.condition(kQuotaReserved);
@@ -82,9 +82,9 @@ void Controller::follow(JobEntry& job, const std::string& key, Entry& entry, Tim
   json::Out body = json::Out::object();
   body.add("metadata", std::move(metadata)).add("spec", std::move(spec));
   const std::uint64_t id =
-      order(step, Urgency::kStatus,
-            {.verb = WriteVerb::kPatch, .object = entry.object.ref, .node = {}, .body = body.to_json(false)},
-            {.workload = entry.key(), .job = {}, .pod = {}});
+      outbox_.order(step, Urgency::kStatus,
+                    {.verb = WriteVerb::kPatch, .object = entry.object.ref, .node = {}, .body = body.to_json(false)},
+                    {.workload = entry.key()});
   entry.guard.sent(id, entry.object.resource_version);
   ++job.follows;
 }

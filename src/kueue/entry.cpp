@@ -1,0 +1,25 @@
+#include "kueue/entry.h"
+
+#include <algorithm>
+
+namespace gantree::kueue {
+
+bool Entry::waits() const {
+  return object.active && !object.deleting && !object.holds(kFinished) && !admission() && !suspended();
+}
+
+bool Entry::may_run() const {
+  return object.admission && object.holds(kAdmitted) && !object.holds(kEvicted) && object.active;
+}
+
+bool Entry::suspended() const {
+  return object.holds(kEvicted) && object.condition(kEvicted)->reason == kSuspendedByUser;
+}
+
+const PodSetRequest* Entry::pod_set(std::string_view name) const {
+  const std::vector<PodSetRequest>& sets = object.request.pod_sets;
+  const auto it = std::find_if(sets.begin(), sets.end(), [&](const PodSetRequest& one) { return one.name == name; });
+  return it == sets.end() ? nullptr : &*it;
+}
+
+}  // namespace gantree::kueue

@@ -1,0 +1,79 @@
+// A Workload with all that is known of it: its object, what was decided and not seen yet, what is booked for it, and
+// what it was told.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "dialects/live.h"
+#include "kueue/guard.h"
+#include "kueue/workload_object.h"
+#include "queue/quota.h"
+#include "queue/submission.h"
+
+namespace gantree::kueue {
+
+// Reasons of the condition Evicted: where a job is not queued again; where its user has suspended the job, so that it
+// waits for the user and is in no queue; and where that is over.
+inline constexpr std::string_view kGivenUp = "DeactivatedDueToRequeuingLimitExceeded";
+inline constexpr std::string_view kSuspendedByUser = "Suspended";
+inline constexpr std::string_view kResumedByUser = "Resumed";
+
+// The reason of QuotaReserved=False where it asks for what makes no sense.
+inline constexpr std::string_view kInadmissible = "Inadmissible";
+
+// So many pods on a host, by name.
+struct HostCount {
+  std::string node;
+  int count = 0;
+};
+
+// Why a Workload has to give back what it was given.
+struct Removal {
+  std::string_view reason;  // of the condition Evicted
+  std::string message;
+  std::string_view preempted = {};      // reason of the condition Preempted; "" where nobody takes its place
+  std::optional<Time> requeue_at = {};  // not to be queued again before, since it did not start in time
+};
+
+struct Entry {
+  WorkloadObject object;
+  std::vector<QuotaDemand> least = {};        // by alternative: what it needs of quota to start at all
+  std::uint64_t tried_with_room = 0;          // state of the room when it was last tried
+  bool missed = false;                        // it could not be tried, since a write of ours was not seen yet
+  int fruitless = 0;                          // times that no victims were found for it, in a row
+  Time preempts_at = {};                      // not before that somebody is evicted for it
+  std::optional<Submission> submission = {};  // nothing where it is to be made anew
+  std::optional<Admission> assumed = {};      // decided and not seen yet
+  bool sent = false;                          // what is assumed was written
+  std::set<std::string> blockers = {};        // workloads that have to leave before it is
+  std::optional<Removal> evicting = {};       // wanted, and not seen yet
+  std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
+  QuotaDemand used = {};                                     // booked
+  std::vector<std::string> placeholders = {};                // booked
+  Guard guard = {};
+  std::optional<Verdict> verdict = {};
+  std::optional<Verdict> told = {};
+  Time told_at = {};
+  Time waits_since = {};
+
+  [[nodiscard]] std::string key() const { return object.ref.ns + "/" + object.ref.name; }
+  [[nodiscard]] const std::optional<Admission>& admission() const { return assumed ? assumed : object.admission; }
+  // It is in its queue.
+  [[nodiscard]] bool waits() const;
+  // It was admitted, and nothing is against its running.
+  [[nodiscard]] bool may_run() const;
+  // Its user has suspended the job.
+  [[nodiscard]] bool suspended() const;
+  [[nodiscard]] bool leaves() const { return evicting || (object.admission && object.holds(kEvicted)); }
+  // nullptr where it has no pod set of that name.
+  [[nodiscard]] const PodSetRequest* pod_set(std::string_view name) const;
+};
+
+}  // namespace gantree::kueue

@@ -1,0 +1,215 @@
+#include "kueue/event_reader.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "dialects/core/metadata.h"
+#include "dialects/kueue/names.h"
+#include "dialects/lws/names.h"
+#include "live/parsed.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+std::string key_of(std::string_view ns, std::string_view name) {
+  return fmt::format("{}/{}", ns, name);
+}
+
+std::string kind_key(std::string_view kind, std::string_view ns, std::string_view name) {
+  return fmt::format("{} {}/{}", kind, ns, name);
+}
+
+}  // namespace
+
+Result<> EventReader::changed(const LiveObject& object) {
+  if (object.kind == "Pod" && object.group.empty()) {
+    return pods_.changed(object);
+  }
+  if (object.kind == "Workload" && object.group == kGroup) {
+    return workload_changed(object);
+  }
+  if (job_kind(object.group, object.kind) != nullptr) {
+    return job_changed(object);
+  }
+  const auto parsed = parse(object.text);
+  if (!parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  if (object.kind == lws::kKind) {
+    ledger_.touch_groups(ledger_.groups.see_replicated(object, parsed->object));
+    return {};
+  }
+  if (object.kind == neighbour_kind().kind) {
+    neighbour_changed(object, parsed->object);
+    return {};
+  }
+  const std::string key = kind_key(object.kind, object.ns, object.name);
+  reporter_.changed(key, object, parsed->object);
+  // Statuses are ours: what they say decides nothing.
+  std::string text = decided_text(parsed->object.value);
+  std::string& known = ledger_.admin[key];
+  ledger_.setup_changed = ledger_.setup_changed || known != text;
+  known = std::move(text);
+  return {};
+}
+
+void EventReader::neighbour_changed(const LiveObject& object, const Object& parsed) {
+  const bool before = ledger_.neighbour.kueue_runs().has_value();
+  ledger_.neighbour.see(object.name, parsed.value);
+  if (before && !ledger_.neighbour.kueue_runs()) {
+    ledger_.touch_all();
+  }
+}
+
+Result<> EventReader::workload_changed(const LiveObject& object) {
+  auto read = read_workload(object, ledger_.cluster.inventory());
+  if (!read) {
+    return tl::unexpected(read.error());
+  }
+  const std::string key = key_of(object.ns, object.name);
+  const auto [it, fresh] = ledger_.entries.try_emplace(key, Entry{.object = *read});
+  Entry& entry = it->second;
+  if (!fresh) {
+    update(key, entry, std::move(*read));
+  }
+  if (!entry.object.owner_uid.empty()) {
+    ledger_.workloads_by_owner.insert_or_assign(entry.object.owner_uid, key);
+    if (JobEntry* job = ledger_.job_of(entry)) {
+      job->creation = {};
+    }
+  }
+  if (entry.object.owner_uid == group_uid(object.ns, object.name)) {
+    ledger_.groups.expect(object.ns, object.name);
+    ledger_.touch_groups({key});
+  }
+  if (entry.waits() && (!entry.verdict || entry.missed)) {
+    ledger_.waiting_changed.insert(key);
+    entry.missed = false;
+  }
+  ledger_.touch(key);
+  return {};
+}
+
+void EventReader::update(const std::string& key, Entry& entry, WorkloadObject read) {
+  const bool ended = !entry.object.holds(kFinished) && read.holds(kFinished);
+  const bool returned = (entry.admission() && !read.admission) || entry.object.reclaimable != read.reclaimable;
+  const bool another = entry.object.ref.uid != read.ref.uid;
+  // Our own write named the version it was for. Whatever came since without an admission came in its place.
+  const bool overtaken = entry.sent && !entry.guard.in_flight() && read.resource_version != entry.guard.version();
+  const bool seen = entry.assumed && read.admission == entry.assumed;
+  if (seen || another || overtaken || !read.active || read.deleting) {
+    entry.assumed.reset();
+    entry.blockers.clear();
+    ledger_.held.erase(key);
+  }
+  if (another || !read.admission) {
+    entry.evicting.reset();
+  }
+  ledger_.room_changed = ledger_.room_changed || ended || returned || another;
+  if (entry.object.admission != read.admission) {
+    pods_.forget_slots(key);
+  }
+  // Our own reports change nothing of what it asks for.
+  const bool asks_anew = read.generation == 0 || entry.object.generation != read.generation;
+  if (another || returned || asks_anew) {
+    entry.submission.reset();
+    entry.verdict.reset();
+  }
+  entry.object = std::move(read);
+}
+
+Result<> EventReader::job_changed(const LiveObject& object) {
+  const auto parsed = parse(object.text);
+  if (!parsed) {
+    return tl::unexpected(parsed.error());
+  }
+  json::Reader read(kNoFile, parsed->object.value, kind_key(object.kind, object.ns, object.name));
+  const json::Value metadata = parsed->object.metadata();
+  const std::string key = kind_key(object.kind, object.ns, object.name);
+  const JobKind* kind = job_kind(object.group, object.kind);
+  JobProgress progress = kind->progress(read, parsed->object);
+  const std::string version(read.text(metadata, "resourceVersion").value_or(""));
+  if (!read.ok()) {
+    return read.error();
+  }
+  const json::Value labels = map_at(metadata, "labels");
+  const json::Value annotations = map_at(metadata, "annotations");
+  const bool named = (labels && text_at(labels, kQueueName)) || (annotations && text_at(annotations, kQueueName));
+  if (!named && !ledger_.workloads_by_owner.contains(object.uid)) {
+    return {};  // somebody else's
+  }
+  JobEntry& job = ledger_.jobs[key];
+  if (job.ref.uid != object.uid) {
+    ledger_.jobs_by_uid.erase(job.ref.uid);
+    job.guard = {};
+    job.creation = {};
+  }
+  job.kind = kind;
+  job.ref = {.group = object.group,
+             .version = object.version,
+             .kind = object.kind,
+             .ns = object.ns,
+             .name = object.name,
+             .uid = object.uid};
+  if (const auto workload = ledger_.workloads_by_owner.find(object.uid);
+      workload != ledger_.workloads_by_owner.end() && progress.suspended && !job.progress.suspended) {
+    ledger_.waiting_changed.insert(workload->second);
+  }
+  job.follows = job.resource_version == version ? job.follows : 0;
+  job.resource_version = version;
+  job.text = object.text;
+  job.progress = std::move(progress);
+  ledger_.jobs_by_uid.insert_or_assign(object.uid, key);
+  ledger_.dirty_jobs.insert(key);
+  return {};
+}
+
+void EventReader::workload_removed(const std::string& key) {
+  const auto it = ledger_.entries.find(key);
+  if (it == ledger_.entries.end()) {
+    return;
+  }
+  booking_.unbook(it->second);
+  ledger_.held.erase(key);
+  ledger_.workloads_by_owner.erase(it->second.object.owner_uid);
+  if (const auto job = ledger_.jobs_by_uid.find(it->second.object.owner_uid); job != ledger_.jobs_by_uid.end()) {
+    ledger_.dirty_jobs.insert(job->second);
+  }
+  ledger_.entries.erase(it);
+  ledger_.room_changed = true;
+  ledger_.queues_changed = true;
+}
+
+void EventReader::removed(std::string_view kind, std::string_view ns, std::string_view name) {
+  if (kind == "Pod") {
+    pods_.removed(key_of(ns, name));
+    return;
+  }
+  if (kind == "Workload") {
+    workload_removed(key_of(ns, name));
+    return;
+  }
+  if (kind == lws::kKind) {
+    ledger_.groups.lose_replicated(ns, name);
+    return;
+  }
+  if (kind == neighbour_kind().kind) {
+    ledger_.neighbour.lose(name);
+    ledger_.touch_all();
+    return;
+  }
+  const std::string full = kind_key(kind, ns, name);
+  if (const auto job = ledger_.jobs.find(full); job != ledger_.jobs.end()) {
+    ledger_.jobs_by_uid.erase(job->second.ref.uid);
+    ledger_.jobs.erase(job);
+    return;
+  }
+  reporter_.removed(full);
+  if (ledger_.admin.erase(full) > 0) {
+    ledger_.setup_changed = true;
+  }
+}
+
+}  // namespace gantree::kueue

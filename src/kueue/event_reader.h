@@ -1,0 +1,40 @@
+// Events to what is known: Workloads, jobs, administrators' objects. Pods are read by PodReader.
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include <string_view>
+
+#include "base/error.h"
+#include "kueue/booking.h"
+#include "kueue/ledger.h"
+#include "kueue/pod_reader.h"
+#include "kueue/queue_reporter.h"
+#include "live/object.h"
+
+namespace gantree::kueue {
+
+class EventReader {
+ public:
+  EventReader(Ledger& ledger, Booking& booking, QueueReporter& reporter)
+      : ledger_(ledger), booking_(booking), reporter_(reporter), pods_(ledger) {}
+
+  // An object as it is now. Fails where it is malformed; then what was known of it stays.
+  [[nodiscard]] Result<> changed(const LiveObject& object);
+  void removed(std::string_view kind, std::string_view ns, std::string_view name);
+
+ private:
+  [[nodiscard]] Result<> workload_changed(const LiveObject& object);
+  // What an event says of a Workload that was known.
+  void update(const std::string& key, Entry& entry, WorkloadObject read);
+  void workload_removed(const std::string& key);
+  [[nodiscard]] Result<> job_changed(const LiveObject& object);
+  void neighbour_changed(const LiveObject& object, const Object& parsed);
+
+  Ledger& ledger_;
+  Booking& booking_;
+  QueueReporter& reporter_;
+  PodReader pods_;
+};
+
+}  // namespace gantree::kueue

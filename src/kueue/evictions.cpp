@@ -1,0 +1,71 @@
+#include "kueue/evictions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/timestamp.h"
+#include "kueue/queue_membership.h"
+#include "live/notices.h"
+
+namespace gantree::kueue {
+
+void Evictions::evict(Entry& entry, Removal removal, Time now, Step& step) {
+  if (entry.leaves()) {
+    return;
+  }
+  ++step.figures.gangs_evicted;
+  step.news.push_back(fmt::format("evicting workload \"{}\": {}", entry.key(), removal.message));
+  const std::string reason = fmt::format("EvictedDueTo{}", removal.reason);
+  outbox_.notify(
+      step, {.about = entry.object.ref, .warning = true, .reason = reason, .action = "Evict", .note = removal.message},
+      now);
+  entry.evicting = std::move(removal);
+  ledger_.dirty.insert(entry.key());
+}
+
+void Evictions::write(Entry& entry, Time now, Step& step) {
+  const Removal& removal = *entry.evicting;
+  std::vector<Wanted> wanted = {
+      {.type = kEvicted, .holds = true, .reason = removal.reason, .message = removal.message}};
+  if (!removal.preempted.empty()) {
+    wanted.push_back({.type = kPreempted, .holds = true, .reason = removal.preempted, .message = removal.message});
+  }
+  json::Out::Object fields;
+  if (removal.requeue_at) {
+    json::Out requeue = json::Out::object();
+    requeue.add("count", entry.object.requeues + 1).add("requeueAt", rfc3339(*removal.requeue_at));
+    fields.emplace_back("requeueState", std::move(requeue));
+  }
+  status_.write(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
+}
+
+void Evictions::release(Entry& entry, const JobEntry* job, Time now, Step& step) {
+  const std::set<std::string>& pods = ledger_.pods_of(entry.key());
+  const bool runs = std::any_of(pods.begin(), pods.end(), [&](const std::string& key) {
+    return !ledger_.pods.at(key).ended && !ledger_.pods.at(key).held;
+  });
+  if (runs || (job != nullptr && !job->progress.suspended)) {
+    return;
+  }
+  const Condition* evicted = entry.object.condition(kEvicted);
+  const std::string why = evicted == nullptr ? std::string() : evicted->message;
+  const std::optional<Drain> stopped = drain(entry, ledger_.setup);
+  const bool again = entry.object.active && !stopped;
+  json::Out::Object fields;
+  fields.emplace_back("admission", json::Out());
+  status_.write(entry,
+                {{.type = kQuotaReserved, .holds = false, .reason = "Pending", .message = why},
+                 {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = why},
+                 {.type = kPodsReady, .holds = false, .reason = "WaitForStart", .message = "The job is stopped"},
+                 {.type = kRequeued,
+                  .holds = again,
+                  .reason = again     ? std::string_view("Requeued")
+                            : stopped ? stopped->reason
+                                      : "Deactivated",
+                  .message = why}},
+                std::move(fields), now, step, Urgency::kBinding);
+}
+
+}  // namespace gantree::kueue

@@ -1,0 +1,34 @@
+// Workloads that have to leave: they are told, their jobs are stopped, and what they were given comes back once nothing
+// of them runs any more.
+//
+//   evict() ──► Evicted=True written ──► job stopped, pods gone ──► release(): admission taken back, queued again
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include "base/time.h"
+#include "kueue/ledger.h"
+#include "kueue/outbox.h"
+#include "kueue/status_writer.h"
+#include "live/order.h"
+
+namespace gantree::kueue {
+
+class Evictions {
+ public:
+  Evictions(Ledger& ledger, Outbox& outbox, StatusWriter& status) : ledger_(ledger), outbox_(outbox), status_(status) {}
+
+  // Decides it, and tells people. Nothing where it leaves already.
+  void evict(Entry& entry, Removal removal, Time now, Step& step);
+  // Writes what was decided.
+  void write(Entry& entry, Time now, Step& step);
+  // Takes back what it was given, where it can be. `job`: nullptr where it is not known.
+  void release(Entry& entry, const JobEntry* job, Time now, Step& step);
+
+ private:
+  Ledger& ledger_;
+  Outbox& outbox_;
+  StatusWriter& status_;
+};
+
+}  // namespace gantree::kueue

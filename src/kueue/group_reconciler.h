@@ -1,0 +1,42 @@
+// Pods that wait by themselves: their Workload is made, and they are removed when it is evicted. Nothing of ours stays
+// behind at a pod that is over. The ungater lets them go when it is admitted.
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/time.h"
+#include "kueue/ledger.h"
+#include "kueue/outbox.h"
+#include "kueue/workload_maker.h"
+#include "live/order.h"
+
+namespace gantree::kueue {
+
+class GroupReconciler {
+ public:
+  GroupReconciler(Ledger& ledger, Outbox& outbox) : ledger_(ledger), outbox_(outbox), maker_(ledger, outbox) {}
+
+  // `key`: of a job that is a group of pods.
+  void reconcile(const std::string& key, Time now, Step& step);
+
+ private:
+  void make_workload(JobEntry& job, const std::string& key, PodGroup& group, Time now, Step& step);
+  // What becomes of the pods, and of the Workload where it is out of date.
+  void check(PodGroup& group, Entry& entry, Time now, Step& step);
+  void keep_owners(const PodGroup& group, Entry& entry, Time now, Step& step);
+  // Where the last pod is gone.
+  void end(const std::string& key, PodGroup& group, Entry* entry, Time now, Step& step);
+  void remove_workload(Entry& entry, Time now, Step& step);
+  void remove_released(PodGroup& group, Step& step);
+  void let_go(PodGroup& group, Step& step);
+  void tell_excess(PodGroup& group, const std::map<std::string, int>& counts, Time now, Step& step);
+
+  Ledger& ledger_;
+  Outbox& outbox_;
+  WorkloadMaker maker_;
+};
+
+}  // namespace gantree::kueue

@@ -1,0 +1,29 @@
+// A job that waits in a queue, as it was last seen: an object of some kind, or a group of pods.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "dialects/write.h"
+#include "kueue/guard.h"
+#include "kueue/job.h"
+
+namespace gantree::kueue {
+
+// Stands for the version of an object that is not seen yet.
+inline constexpr std::string_view kMade = "made";
+
+struct JobEntry {
+  const JobKind* kind = nullptr;  // of an object; nullptr where pods wait by themselves
+  std::string group;              // those pods
+  ObjectRef ref;
+  std::string resource_version;
+  std::string text;
+  JobProgress progress;
+  Guard guard;
+  bool ran = false;  // was seen to run since it was last admitted
+  int follows = 0;   // times that its Workload was told of this version of it
+  Guard creation;    // of its Workload, which shows in that, and not in the job
+};
+
+}  // namespace gantree::kueue

@@ -1,0 +1,46 @@
+// What is to be done about one job: its Workload is made, it is started, stopped, followed. Groups of pods have
+// GroupReconciler.
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include <string>
+
+#include "base/time.h"
+#include "kueue/evictions.h"
+#include "kueue/job_follower.h"
+#include "kueue/job_switch.h"
+#include "kueue/ledger.h"
+#include "kueue/outbox.h"
+#include "kueue/status_writer.h"
+#include "kueue/workload_maker.h"
+#include "live/order.h"
+
+namespace gantree::kueue {
+
+class JobReconciler {
+ public:
+  JobReconciler(Ledger& ledger, Outbox& outbox, StatusWriter& status, Evictions& evictions)
+      : ledger_(ledger),
+        status_(status),
+        evictions_(evictions),
+        maker_(ledger, outbox),
+        switch_(ledger, outbox),
+        follower_(ledger, outbox) {}
+
+  // `key`: of a job that is known.
+  void reconcile(const std::string& key, Time now, Step& step);
+
+ private:
+  void make_workload(JobEntry& job, const std::string& key, Step& step);
+  void resume(Entry& entry, Time now, Step& step);
+
+  Ledger& ledger_;
+  StatusWriter& status_;
+  Evictions& evictions_;
+  WorkloadMaker maker_;
+  JobSwitch switch_;
+  JobFollower follower_;
+};
+
+}  // namespace gantree::kueue

@@ -1,0 +1,30 @@
+// Starts jobs with what their Workloads were given, and stops them.
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include <string>
+
+#include "json/write.h"
+#include "kueue/ledger.h"
+#include "kueue/outbox.h"
+#include "live/order.h"
+
+namespace gantree::kueue {
+
+class JobSwitch {
+ public:
+  JobSwitch(Ledger& ledger, Outbox& outbox) : ledger_(ledger), outbox_(outbox) {}
+
+  // `key`: of the job.
+  void start(JobEntry& job, const std::string& key, const Entry& entry, Step& step);
+  void stop(JobEntry& job, const std::string& key, Step& step);
+
+ private:
+  void patch(JobEntry& job, const std::string& key, json::Out::Array operations, Step& step);
+
+  Ledger& ledger_;
+  Outbox& outbox_;
+};
+
+}  // namespace gantree::kueue

@@ -1,0 +1,89 @@
+#include "kueue/ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace gantree::kueue {
+
+namespace {
+
+// A guard that says when it opens may open a little later.
+constexpr std::chrono::milliseconds kSoonest{100};
+
+}  // namespace
+
+std::string group_job(std::string_view group) {
+  return fmt::format("Pods {}", group);
+}
+
+Entry* Ledger::workload(const std::string& key) {
+  const auto it = entries.find(key);
+  return it == entries.end() ? nullptr : &it->second;
+}
+
+Entry* Ledger::workload_of(const std::string& owner_uid) {
+  const auto it = workloads_by_owner.find(owner_uid);
+  return it == workloads_by_owner.end() ? nullptr : &entries.at(it->second);
+}
+
+JobEntry* Ledger::job_of(const Entry& entry) {
+  const auto it = jobs_by_uid.find(entry.object.owner_uid);
+  return it == jobs_by_uid.end() ? nullptr : &jobs.at(it->second);
+}
+
+const JobEntry* Ledger::job_of(const Entry& entry) const {
+  const auto it = jobs_by_uid.find(entry.object.owner_uid);
+  return it == jobs_by_uid.end() ? nullptr : &jobs.at(it->second);
+}
+
+const std::set<std::string>& Ledger::pods_of(const std::string& workload) const {
+  static const std::set<std::string> kNone;
+  const auto it = pods_by_workload.find(workload);
+  return it == pods_by_workload.end() ? kNone : it->second;
+}
+
+void Ledger::touch(const std::string& workload) {
+  queues_changed = true;
+  dirty.insert(workload);
+  unbooked.insert(workload);
+  if (const auto it = entries.find(workload); it != entries.end()) {
+    if (const auto job = jobs_by_uid.find(it->second.object.owner_uid); job != jobs_by_uid.end()) {
+      dirty_jobs.insert(job->second);
+    }
+  }
+}
+
+void Ledger::touch_groups(const std::vector<std::string>& changed) {
+  for (const std::string& name : changed) {
+    const PodGroup* group = groups.find(name);
+    const std::string key = group_job(name);
+    JobEntry& job = jobs[key];
+    job.group = name;
+    job.ref = {.group = {}, .version = "v1", .kind = "Pod", .ns = group->ns, .name = group->name, .uid = group->uid};
+    jobs_by_uid.insert_or_assign(group->uid, key);
+    dirty_jobs.insert(key);
+    dirty.insert(name);
+  }
+}
+
+void Ledger::touch_all() {
+  setup_changed = true;
+  for (const auto& [key, entry] : entries) {
+    dirty.insert(key);
+  }
+  for (const auto& [key, job] : jobs) {
+    dirty_jobs.insert(key);
+  }
+}
+
+void Ledger::look_again(const Entry& entry, Time now) {
+  later.emplace(std::max(entry.guard.opens(), now + kSoonest), entry.key());
+}
+
+void Ledger::look_again(const std::string& job, const Guard& guard, Time now) {
+  later_jobs.emplace(std::max(guard.opens(), now + kSoonest), job);
+}
+
+}  // namespace gantree::kueue

@@ -1,0 +1,82 @@
+// What is known of jobs that wait in queues, and what of it has to be looked at again. All parts of the controller read
+// it and write it down here; each decides only what is its own duty.
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "dialects/dialects.h"
+#include "dialects/kueue/admin.h"
+#include "dialects/kueue/neighbour.h"
+#include "kueue/entry.h"
+#include "kueue/job_entry.h"
+#include "kueue/pod_groups.h"
+#include "kueue/started_pod.h"
+#include "queue/quota.h"
+#include "state/cluster.h"
+
+namespace gantree::kueue {
+
+// The key of the job that a group of pods is.
+[[nodiscard]] std::string group_job(std::string_view group);
+
+struct Ledger {
+  explicit Ledger(Cluster& shared) : cluster(shared) {}
+
+  Cluster& cluster;
+
+  // What administrators set up.
+  std::map<std::string, std::string, std::less<>> admin;  // texts by kind, namespace and name
+  Setup setup;                                            // read from those
+  Quota quota;
+  std::unique_ptr<Intake> intake;  // with what the setup was read
+  Neighbour neighbour;
+
+  // What users set up, and what became of it.
+  std::map<std::string, Entry> entries;  // by namespace/name
+  std::map<std::string, JobEntry> jobs;  // by kind and namespace/name
+  PodGroups groups;
+  std::map<std::string, StartedPod> pods;  // by namespace/name
+  std::map<std::string, std::string> jobs_by_uid;
+  std::map<std::string, std::string> workloads_by_owner;          // by uid of the job
+  std::map<std::string, std::set<std::string>> pods_by_workload;  // none is empty
+
+  // What is to be looked at.
+  std::set<std::string> dirty;                  // workloads
+  std::set<std::string> dirty_jobs;             // the same
+  std::set<std::string> waiting_changed;        // workloads that came to wait, or wait for something else
+  std::set<std::string> unbooked;               // workloads whose bookings are out of date
+  std::set<std::string> held;                   // workloads whose place others have still to leave
+  std::multimap<Time, std::string> later;       // workloads to look at again
+  std::multimap<Time, std::string> later_jobs;  // the same
+  bool setup_changed = true;
+  bool room_changed = true;    // room or quota may have come free
+  bool queues_changed = true;  // what queues tell of themselves may be out of date
+
+  [[nodiscard]] Entry* workload(const std::string& key);
+  // The Workload of a job, by uid; nullptr where it has none.
+  [[nodiscard]] Entry* workload_of(const std::string& owner_uid);
+  // nullptr where its job is not known.
+  [[nodiscard]] JobEntry* job_of(const Entry& entry);
+  [[nodiscard]] const JobEntry* job_of(const Entry& entry) const;
+  [[nodiscard]] const std::set<std::string>& pods_of(const std::string& workload) const;
+
+  // Something of a Workload, its job or its pods has changed.
+  void touch(const std::string& workload);
+  // The same of groups of pods.
+  void touch_groups(const std::vector<std::string>& groups);
+  // Everything is looked at again.
+  void touch_all();
+  // When the next write to a Workload may be tried, where no event comes before.
+  void look_again(const Entry& entry, Time now);
+  void look_again(const std::string& job, const Guard& guard, Time now);
+};
+
+}  // namespace gantree::kueue

@@ -1,0 +1,33 @@
+// Tells Workloads why they wait, and deactivates those that ask for what makes no sense.
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include "base/time.h"
+#include "kueue/ledger.h"
+#include "kueue/outbox.h"
+#include "kueue/status_writer.h"
+#include "live/order.h"
+
+namespace gantree::kueue {
+
+class PendingReporter {
+ public:
+  PendingReporter(Ledger& ledger, Outbox& outbox, StatusWriter& status)
+      : ledger_(ledger), outbox_(outbox), status_(status) {}
+
+  // Nothing where it knows already; later where too many are told at once.
+  void tell(Entry& entry, Time now, Step& step);
+
+ private:
+  [[nodiscard]] bool may_tell(Time now);
+  void reject(Entry& entry, Time now, Step& step);
+
+  Ledger& ledger_;
+  Outbox& outbox_;
+  StatusWriter& status_;
+  double tells_ = 0;
+  Time tells_since_ = {};
+};
+
+}  // namespace gantree::kueue

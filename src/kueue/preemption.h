@@ -1,0 +1,43 @@
+// Who has to go for whom.
+//
+// Victims are whole Workloads, chosen for the domain that is to be cleared. The one they go for is given its place at
+// once, so that nobody else gets it, and admitted when the last of them has left.
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "kueue/booking.h"
+#include "kueue/evictions.h"
+#include "kueue/grants.h"
+#include "kueue/ledger.h"
+#include "live/order.h"
+
+namespace gantree::kueue {
+
+class Preemption {
+ public:
+  Preemption(Ledger& ledger, Booking& booking, Grants& grants, Evictions& evictions)
+      : ledger_(ledger), booking_(booking), grants_(grants), evictions_(evictions) {}
+
+  // Looks for victims for those that wait for room or quota.
+  void preempt(Time now, Step& step);
+
+ private:
+  [[nodiscard]] bool enough_is_leaving() const;
+  [[nodiscard]] std::vector<Entry*> crowded_out(Time now, Step& step);
+  void preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, Time now, Step& step);
+  [[nodiscard]] std::optional<RunningGang> running_gang(const Entry& entry) const;
+
+  Ledger& ledger_;
+  Booking& booking_;
+  Grants& grants_;
+  Evictions& evictions_;
+  Time next_ = {};  // not before that anybody is looked for
+};
+
+}  // namespace gantree::kueue

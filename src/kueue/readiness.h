@@ -1,0 +1,42 @@
+// Whether the pods of a started job become ready, and what happens to it where they do not.
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include <chrono>
+
+#include "base/time.h"
+#include "kueue/evictions.h"
+#include "kueue/ledger.h"
+#include "kueue/status_writer.h"
+#include "live/order.h"
+
+namespace gantree::kueue {
+
+// What happens to jobs whose pods do not all become ready.
+struct ReadyRules {
+  std::chrono::milliseconds timeout{0};       // after admission; 0: they are waited for without end
+  std::chrono::milliseconds recovery{0};      // after having been ready; 0: the same
+  int limit = -1;                             // times that a job is queued again; below 0: without end
+  std::chrono::milliseconds backoff{60'000};  // before the first; doubles each time
+  std::chrono::milliseconds longest_backoff{3'600'000};
+};
+
+class Readiness {
+ public:
+  Readiness(const ReadyRules& rules, Ledger& ledger, StatusWriter& status, Evictions& evictions)
+      : rules_(rules), ledger_(ledger), status_(status), evictions_(evictions) {}
+
+  // Tells a Workload how far its job is, and evicts it where that takes too long.
+  void watch(Entry& entry, const JobEntry& job, Time now, Step& step);
+
+ private:
+  void give_up(Entry& entry, bool recovering, Time now, Step& step);
+
+  ReadyRules rules_;
+  Ledger& ledger_;
+  StatusWriter& status_;
+  Evictions& evictions_;
+};
+
+}  // namespace gantree::kueue

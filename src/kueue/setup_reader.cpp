@@ -1,0 +1,110 @@
+#include "kueue/setup_reader.h"
+
+#include <utility>
+
+#include "dialects/core/core.h"
+#include "dialects/core/metadata.h"
+#include "dialects/kueue/names.h"
+#include "kueue/circles.h"
+#include "kueue/queue_membership.h"
+#include "live/parsed.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+Result<> read_admin(const NamedObject& named, Intake& intake, Setup& setup) {
+  const std::string_view kind = named.object.kind;
+  if (kind == "Topology") {
+    return read_topology(named, intake, setup);
+  }
+  if (kind == "ResourceFlavor") {
+    return read_flavor(named, intake, setup);
+  }
+  if (kind == "ClusterQueue") {
+    return read_cluster_queue(named, intake, setup);
+  }
+  if (kind == "Cohort") {
+    return read_cohort(named, intake, setup);
+  }
+  if (kind == "LocalQueue") {
+    return read_local_queue(named, setup);
+  }
+  if (kind == "WorkloadPriorityClass") {
+    return read_priority_class(named, setup);
+  }
+  return CoreDialect().read(named, intake);
+}
+
+}  // namespace
+
+const std::vector<ApiKind>& admin_kinds() {
+  static const std::vector<ApiKind> kKinds = {
+      {.group = kGroup, .kind = "Topology", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
+      {.group = kGroup, .kind = "ResourceFlavor", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
+      {.group = kGroup, .kind = "ClusterQueue", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
+      {.group = kGroup, .kind = "Cohort", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
+      {.group = kGroup, .kind = "LocalQueue", .versions = {"v1beta2", "v1beta1"}, .namespaced = true},
+      {.group = kGroup, .kind = "WorkloadPriorityClass", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
+      {.group = "", .kind = "Namespace", .versions = {"v1"}, .namespaced = false},
+  };
+  return kKinds;
+}
+
+void SetupReader::read(Step& step) {
+  if (!std::exchange(ledger_.setup_changed, false)) {
+    return;
+  }
+  booking_.unbook_all();
+  for (auto& [key, entry] : ledger_.entries) {
+    entry.submission.reset();
+    entry.verdict.reset();
+  }
+  ledger_.quota = Quota();
+  ledger_.setup = Setup();
+  ledger_.intake =
+      std::make_unique<Intake>(Intake{.cluster = ledger_.cluster, .quota = ledger_.quota, .quota_alone = true});
+  read_objects(step);
+  booking_.book_all();
+  ledger_.room_changed = true;
+  ledger_.queues_changed = true;
+  for (const auto& [key, entry] : ledger_.entries) {
+    if (drain(entry, ledger_.setup)) {
+      ledger_.dirty.insert(key);
+    }
+  }
+}
+
+void SetupReader::read_objects(Step& step) {
+  documents_.clear();
+  for (const auto& [key, text] : ledger_.admin) {
+    auto parsed = parse(text);
+    if (!parsed) {
+      continue;  // it was complained about when it came
+    }
+    documents_.push_back(std::move(parsed->document));
+    const json::Value metadata = parsed->object.metadata();
+    const json::Value ns = text_at(metadata, "namespace");
+    const NamedObject named{
+        .object = parsed->object, .ns = ns ? ns.text() : std::string_view(), .name = text_at(metadata, "name").text()};
+    if (auto read = read_admin(named, *ledger_.intake, ledger_.setup); !read) {
+      remark(read.error(), step);
+    }
+  }
+  const auto broken = break_circles(ledger_.setup.cohorts);
+  for (const auto& [name, fault] : broken) {
+    remark({.code = Errc::kInvalid, .message = fault}, step);
+  }
+  if (auto connected = connect(ledger_.setup, *ledger_.intake); !connected) {
+    remark(connected.error(), step);
+  }
+  stop_queues_below(broken, ledger_.setup);
+}
+
+void SetupReader::remark(const Error& error, Step& step) {
+  if (remarked_.insert(error.message).second) {
+    step.remarks.push_back(without_places(error.message));
+  }
+}
+
+}  // namespace gantree::kueue

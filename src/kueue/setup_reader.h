@@ -1,0 +1,39 @@
+// Reads what administrators set up, all of it anew whenever a piece has changed: topologies, flavors, queues, cohorts,
+// priorities.
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dialects/object.h"
+#include "json/value.h"
+#include "kueue/booking.h"
+#include "kueue/ledger.h"
+#include "live/order.h"
+
+namespace gantree::kueue {
+
+// The administrators' kinds, in the versions read.
+[[nodiscard]] const std::vector<ApiKind>& admin_kinds();
+
+class SetupReader {
+ public:
+  SetupReader(Ledger& ledger, Booking& booking) : ledger_(ledger), booking_(booking) {}
+
+  // Where something has changed: reads it, and books again what was given. What is wrong is remarked once.
+  void read(Step& step);
+
+ private:
+  void read_objects(Step& step);
+  void remark(const Error& error, Step& step);
+
+  Ledger& ledger_;
+  Booking& booking_;
+  std::vector<json::Document> documents_;  // what the setup points into
+  std::set<std::string> remarked_;
+};
+
+}  // namespace gantree::kueue

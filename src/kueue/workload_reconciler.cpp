@@ -1,0 +1,99 @@
+#include "kueue/workload_reconciler.h"
+
+#include <utility>
+
+#include "kueue/queue_membership.h"
+
+namespace gantree::kueue {
+
+void WorkloadReconciler::reconcile(const std::string& key, Time now, Step& step) {
+  Entry* found = ledger_.workload(key);
+  if (found == nullptr) {
+    return;
+  }
+  Entry& entry = *found;
+  if (entry.object.deleting || entry.object.holds(kFinished)) {
+    return;
+  }
+  staff_.ungater.ungate(entry, step);
+  if (entry.guard.closed(entry.object.resource_version, now)) {
+    if (!entry.guard.in_flight()) {
+      ledger_.look_again(entry, now);
+    }
+    return;
+  }
+  if (entry.missed && entry.waits()) {
+    entry.missed = false;
+    ledger_.waiting_changed.insert(key);
+    step.wake_by(now);
+  }
+  const JobEntry* job = ledger_.job_of(entry);
+  if (job != nullptr && job->progress.end) {
+    finish(entry, *job->progress.end, now, step);
+    return;
+  }
+  if (entry.assumed) {
+    // Others have still to leave; or its write failed, or its answer was lost: the same once more, for the same
+    // version of the object.
+    hold(entry, now, step);
+    return;
+  }
+  if (entry.object.admission) {
+    look_after(entry, job, now, step);
+    return;
+  }
+  staff_.pending.tell(entry, now, step);
+}
+
+void WorkloadReconciler::finish(Entry& entry, const JobEnd& end, Time now, Step& step) {
+  staff_.status.write(entry,
+                      {{.type = kFinished,
+                        .holds = true,
+                        .reason = end.success ? "Succeeded" : "Failed",
+                        .message = end.message.empty() ? std::string("The job is over") : end.message}},
+                      {}, now, step);
+}
+
+void WorkloadReconciler::hold(Entry& entry, Time now, Step& step) {
+  std::erase_if(entry.blockers, [&](const std::string& key) {
+    const Entry* victim = ledger_.workload(key);
+    // One that left may have been admitted anew since.
+    return victim == nullptr || !victim->leaves() || victim->object.holds(kFinished);
+  });
+  if (entry.blockers.empty()) {
+    staff_.grants.write(entry, now, step);
+    return;
+  }
+  staff_.pending.tell(entry, now, step);
+}
+
+void WorkloadReconciler::look_after(Entry& entry, const JobEntry* job, Time now, Step& step) {
+  if (entry.object.holds(kEvicted)) {
+    entry.evicting.reset();
+    if (entry.object.active && entry.object.condition(kEvicted)->reason == kGivenUp) {
+      staff_.status.deactivate(entry, step);
+      return;
+    }
+    staff_.evictions.release(entry, job, now, step);
+    return;
+  }
+  if (!entry.object.active && !entry.evicting) {
+    entry.evicting = Removal{.reason = "Deactivated", .message = "The workload is deactivated"};
+  }
+  if (const std::optional<Drain> stopped = drain(entry, ledger_.setup); stopped && !entry.evicting) {
+    staff_.evictions.evict(entry, {.reason = stopped->reason, .message = stopped->message}, now, step);
+  }
+  if (entry.evicting) {
+    staff_.evictions.write(entry, now, step);
+    return;
+  }
+  staff_.ungater.remove_stranded(entry, step);
+  if (staff_.hosts.mend(entry, now, step)) {
+    return;
+  }
+  if (job != nullptr) {
+    staff_.readiness.watch(entry, *job, now, step);
+  }
+}
+
+}  // namespace gantree::kueue
