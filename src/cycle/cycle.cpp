@@ -69,7 +69,8 @@ class Cycle {
       const Submission& submission = submissions_[*position];
       const std::size_t evictions = plan_.evictions.size();
       const Decision& decision = take(*position, [&] { return decide(submission); });
-      if (strict(submission) && decision.state == GangState::kWaiting) {
+      // What the queue cannot take at all, as it is set up, holds up nobody.
+      if (strict(submission) && decision.state == GangState::kWaiting && !submission.rejection) {
         hold_back(*submission.queue, submission);
       }
       if (!submission.rejection && waits_for_room(decision)) {

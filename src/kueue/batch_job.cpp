@@ -24,6 +24,7 @@ class BatchJob final : public JobKind {
     JobProgress progress;
     progress.suspended = read.boolean(spec, "suspend").value_or(false);
     progress.started = read.text(status, "startTime").has_value();
+    progress.active = number_at(read, status, "active", 0) + number_at(read, status, "terminating", 0);
     progress.ready = number_at(read, status, "ready", 0) + succeeded;
     progress.expected = std::min(parallelism, completions);
     // Of a job that runs out fewer pods are left than it may have at once.

@@ -93,6 +93,7 @@ Result<> EventReader::workload_changed(const LiveObject& object) {
 }
 
 void EventReader::update(const std::string& key, Entry& entry, WorkloadObject read) {
+  const bool waited = entry.waits();
   const bool ended = !entry.object.holds(kFinished) && read.holds(kFinished);
   const bool returned = (entry.admission() && !read.admission) || entry.object.reclaimable != read.reclaimable;
   const bool another = entry.object.ref.uid != read.ref.uid;
@@ -107,7 +108,6 @@ void EventReader::update(const std::string& key, Entry& entry, WorkloadObject re
   if (another || !read.admission) {
     entry.evicting.reset();
   }
-  ledger_.room_changed = ledger_.room_changed || ended || returned || another;
   if (entry.object.admission != read.admission) {
     pods_.forget_slots(key);
   }
@@ -118,6 +118,8 @@ void EventReader::update(const std::string& key, Entry& entry, WorkloadObject re
     entry.verdict.reset();
   }
   entry.object = std::move(read);
+  // Who leaves a queue without having been admitted makes way for those behind him.
+  ledger_.room_changed = ledger_.room_changed || ended || returned || another || (waited && !entry.waits());
 }
 
 Result<> EventReader::job_changed(const LiveObject& object) {
@@ -146,6 +148,8 @@ Result<> EventReader::job_changed(const LiveObject& object) {
     job.guard = {};
     job.creation = {};
   }
+  const json::Value started = annotations ? text_at(annotations, kStartedFor) : json::Value();
+  job.started_for = started ? started.text() : std::string_view();
   job.kind = kind;
   job.ref = {.group = object.group,
              .version = object.version,

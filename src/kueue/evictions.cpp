@@ -46,7 +46,8 @@ void Evictions::release(Entry& entry, const JobEntry* job, Time now, Step& step)
   const bool runs = std::any_of(pods.begin(), pods.end(), [&](const std::string& key) {
     return !ledger_.pods.at(key).ended && !ledger_.pods.at(key).held;
   });
-  if (runs || (job != nullptr && !job->progress.suspended)) {
+  // The job may know of pods that no event has told of yet.
+  if (runs || (job != nullptr && (!job->progress.suspended || job->progress.active > 0))) {
     return;
   }
   const Condition* evicted = entry.object.condition(kEvicted);

@@ -47,7 +47,8 @@ struct SetSpec {
 struct JobProgress {
   bool suspended = false;
   bool started = false;  // has had pods since it was last suspended: its templates cannot be changed
-  int ready = 0;         // pods (of some kinds: parts) that are ready, or have succeeded
+  int active = 0;        // pods (of some kinds: parts) that are there and are not over
+  int ready = 0;         // the same that are ready, or have succeeded
   int expected = 0;      // so many should be
   std::vector<std::pair<std::string, int>> reclaimable;  // pods of a pod set that are over and will not be replaced
   std::optional<JobEnd> end;                             // it is over

@@ -21,9 +21,10 @@ struct JobEntry {
   std::string text;
   JobProgress progress;
   Guard guard;
-  bool ran = false;  // was seen to run since it was last admitted
-  int follows = 0;   // times that its Workload was told of this version of it
-  Guard creation;    // of its Workload, which shows in that, and not in the job
+  bool ran = false;         // was seen to run since it was last admitted
+  std::string started_for;  // uid of the Workload for which it was started; "" where it was stopped since, by us
+  int follows = 0;          // times that its Workload was told of this version of it
+  Guard creation;           // of its Workload, which shows in that, and not in the job
 };
 
 }  // namespace gantree::kueue

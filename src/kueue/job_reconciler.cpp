@@ -38,7 +38,9 @@ void JobReconciler::reconcile(const std::string& key, Time now, Step& step) {
     return;
   }
   const bool runs = entry.may_run();
-  if (runs && job.progress.suspended && job.ran) {
+  // What was started is stopped by us with the mark taken off: somebody else has stopped it.
+  const bool started = job.ran || job.started_for == entry.object.ref.uid;
+  if (runs && job.progress.suspended && started) {
     evictions_.evict(entry, {.reason = kSuspendedByUser, .message = "The job was suspended by its user"}, now, step);
   } else if (runs && job.progress.suspended) {
     switch_.start(job, key, entry, step);

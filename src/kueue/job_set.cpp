@@ -44,6 +44,7 @@ class JobSetKind final : public JobKind {
     const json::Value statuses = read.array(status, "replicatedJobsStatus");
     for (const json::NodeData& item : statuses ? statuses.items() : std::span<const json::NodeData>()) {
       const json::Value one = read.as_object(json::Value(&item), "replicatedJobsStatus");
+      progress.active += number_at(read, one, "active", 0);
       progress.ready += number_at(read, one, "ready", 0) + number_at(read, one, "succeeded", 0);
       add_reclaimable(read, job, one, progress);
     }

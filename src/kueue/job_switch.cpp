@@ -3,10 +3,32 @@
 #include <utility>
 
 #include "dialects/core/metadata.h"
+#include "dialects/kueue/names.h"
 #include "kueue/flavors.h"
 #include "live/parsed.h"
 
 namespace gantree::kueue {
+
+namespace {
+
+std::string mark_path() {
+  std::string path = "/metadata/annotations/";
+  for (const char c : kStartedFor) {
+    path += c == '/' ? std::string("~1") : std::string(1, c);
+  }
+  return path;
+}
+
+// Says for which Workload the job was started. It is set with the start and taken off with the stop, in one write each:
+// a job that is stopped and carries it was stopped by somebody else, even while nobody looked.
+json::Out mark(const Object& job, const std::string& workload) {
+  if (map_at(job.metadata(), "annotations")) {
+    return set_field(mark_path(), workload);
+  }
+  return set_field("/metadata/annotations", std::move(json::Out::object().add(kStartedFor, workload)));
+}
+
+}  // namespace
 
 void JobSwitch::patch(JobEntry& job, const std::string& key, json::Out::Array operations, Step& step) {
   json::Out::Array all;
@@ -55,11 +77,17 @@ void JobSwitch::start(JobEntry& job, const std::string& key, const Entry& entry,
     shape.templates.push_back(with_start(map_at(set.at, "template"), start));
     shape.counts.push_back(start.count);
   }
-  patch(job, key, job.kind->reshape(parsed->object, shape), step);
+  json::Out::Array operations = job.kind->reshape(parsed->object, shape);
+  operations.push_back(mark(parsed->object, entry.object.ref.uid));
+  patch(job, key, std::move(operations), step);
 }
 
 void JobSwitch::stop(JobEntry& job, const std::string& key, Step& step) {
-  patch(job, key, {set_field("/spec/suspend", true)}, step);
+  json::Out::Array operations = {set_field("/spec/suspend", true)};
+  if (!job.started_for.empty()) {
+    operations.push_back(std::move(json::Out::object().add("op", "remove").add("path", mark_path())));
+  }
+  patch(job, key, std::move(operations), step);
 }
 
 }  // namespace gantree::kueue

@@ -24,6 +24,10 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
                                          entry.object.request.queue_name.text(), entry.object.ref.ns),
                   .waits = true};
   }
+  // What an administrator can mend is waited for, as if more of it had been asked for than there is.
+  if (entry.submission->rejection && entry.submission->rejection->mendable) {
+    entry.submission->rejection->waits = true;
+  }
   entry.least.clear();
   for (const Alternative& alternative : entry.submission->alternatives) {
     std::vector<int> counts;

@@ -25,7 +25,8 @@ struct Alternative {
 struct Rejection {
   Reason reason = Reason::kInvalidRequest;
   std::string message;
-  bool waits = false;  // not the gang's own fault (say, its queue is stopped): Waiting, not Rejected
+  bool waits = false;     // not the gang's own fault (say, its queue is stopped): Waiting, not Rejected
+  bool mendable = false;  // a change of what administrators set up may let it in: on a live cluster it waits for that
 };
 
 struct Submission {

@@ -155,6 +155,10 @@ bool Tree::flag(const Path& path) const {
 Tree& Tree::at(const Path& path) {
   Tree* tree = this;
   for (const std::string_view name : path) {
+    if (tree->kind == json::Kind::kArray) {
+      tree = &tree->items.at(std::stoul(std::string(name)));
+      continue;
+    }
     tree->kind = json::Kind::kObject;
     tree = &tree->members.try_emplace(std::string(name)).first->second;
   }
@@ -204,9 +208,14 @@ bool Tree::patch(const Tree& operations) {
   }
   for (const Tree& operation : operations.items) {
     const std::string op = operation.str({"op"});
-    GANTREE_CHECK(op == "test" || op == "add");
+    GANTREE_CHECK(op == "test" || op == "add" || op == "remove");
+    std::vector<std::string> names = names_of(operation.str({"path"}));
     if (op == "add") {
-      at(views(names_of(operation.str({"path"})))) = operation.members.at("value");
+      at(views(names)) = operation.members.at("value");
+    } else if (op == "remove") {
+      const std::string last = names.back();
+      names.pop_back();
+      at(views(names)).members.erase(last);
     }
   }
   return true;

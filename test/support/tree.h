@@ -31,13 +31,13 @@ struct Tree {
   [[nodiscard]] std::string str(const Path& path, std::string_view fallback = "") const;
   [[nodiscard]] int num(const Path& path, int fallback) const;
   [[nodiscard]] bool flag(const Path& path) const;
-  // Makes objects on the way.
+  // Makes objects on the way. Items of lists are named by number.
   Tree& at(const Path& path);
   void erase(const Path& path);
 
   // RFC 7386.
   void merge(const Tree& patch);
-  // The operations `test` and `add` of RFC 6902; false where a test fails, and then nothing has been changed.
+  // The operations `test`, `add` and `remove` of RFC 6902; false where a test fails, and then nothing has been changed.
   [[nodiscard]] bool patch(const Tree& operations);
 
   friend bool operator==(const Tree&, const Tree&) = default;

@@ -137,7 +137,8 @@ Result<> check_covered(const JobRequest& workload, const ClusterQueue& queue, co
         return std::find(group.covered.begin(), group.covered.end(), id) != group.covered.end();
       });
       if (!covered && id != ResourceNames::kPods && set.count > 0) {
-        return invalid(
+        return fail(
+            Errc::kNotFound,
             fmt::format("{}: pod set \"{}\" requests {}, which no resource group of ClusterQueue \"{}\" "
                         "covers",
                         json::to_string({workload.place.file, set.at.line()}), set.name, names.name(id), queue.name));

@@ -153,7 +153,8 @@ tl::unexpected<Error> none_suits(const Unit& unit, const ClusterQueue& queue, co
   for (std::size_t again = why.find(where); again != std::string::npos; again = why.find(where)) {
     why.erase(again, where.size());
   }
-  return invalid(fmt::format("{}no flavor of ClusterQueue \"{}\" suits {}: {}", where, queue.name, name_of(unit), why));
+  return fail(Errc::kNotFound,
+              fmt::format("{}no flavor of ClusterQueue \"{}\" suits {}: {}", where, queue.name, name_of(unit), why));
 }
 
 std::string names_of(const std::vector<const FlavorQuota*>& flavors) {

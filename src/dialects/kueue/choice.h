@@ -38,7 +38,8 @@ struct Choice {
 };
 
 // The choices of flavors for a unit in lexicographic order, at most `limit`. Fails with the reason
-// of every flavor where there is none.
+// of every flavor where there is none: kInvalid where the request itself is wrong, kNotFound where other flavors might
+// do.
 [[nodiscard]] Result<std::vector<Choice>> choices_in_queue(const Unit& unit, const ClusterQueue& queue, Intake& intake,
                                                            std::size_t limit);
 

@@ -18,6 +18,8 @@ inline constexpr std::string_view kMinParallelism = "kueue.x-k8s.io/job-min-para
 inline constexpr std::string_view kMaxSeconds = "kueue.x-k8s.io/max-exec-time-seconds";         // label
 inline constexpr std::string_view kPrebuiltWorkload = "kueue.x-k8s.io/prebuilt-workload-name";  // label or annotation
 
+inline constexpr std::string_view kStartedFor = "gantree.dev/started-for";  // ours: uid of the Workload; annotation
+
 // On plain pods that start together.
 inline constexpr std::string_view kPodGroup = "kueue.x-k8s.io/pod-group-name";                       // label
 inline constexpr std::string_view kPodGroupTotal = "kueue.x-k8s.io/pod-group-total-count";           // annotation

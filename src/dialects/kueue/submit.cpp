@@ -57,8 +57,8 @@ bool admits_namespace(const ClusterQueue& queue, const std::string& ns, const Co
                      });
 }
 
-Rejection rejected(std::string message) {
-  return {.reason = Reason::kInvalidRequest, .message = std::move(message), .waits = false};
+Rejection rejected(std::string message, bool mendable = false) {
+  return {.reason = Reason::kInvalidRequest, .message = std::move(message), .waits = false, .mendable = mendable};
 }
 
 Rejection stopped(std::string_view kind, std::string_view name, std::string_view policy) {
@@ -77,7 +77,8 @@ std::optional<Rejection> closed(const JobRequest& workload, const LocalQueue& lo
   const ClusterQueue& queue = *local.cluster_queue;
   if (!admits_namespace(queue, workload.key.ns, core)) {
     return rejected(fmt::format("{}: namespaceSelector of ClusterQueue \"{}\" does not admit namespace \"{}\"",
-                                at(workload, workload.queue_name), queue.name, workload.key.ns));
+                                at(workload, workload.queue_name), queue.name, workload.key.ns),
+                    true);
   }
   if (!local.stop_policy.empty()) {
     return stopped("LocalQueue", workload.queue_name ? workload.queue_name.text() : kDefaultQueue, local.stop_policy);
@@ -132,7 +133,8 @@ void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& i
   auto alternatives = queue != nullptr ? alternatives_in_queue(workload, *queue->cluster_queue, intake)
                                        : alternatives_without_queue(workload, setup, intake);
   if (!alternatives) {
-    submission.rejection = rejected(std::move(alternatives.error().message));
+    const bool mendable = alternatives.error().code == Errc::kNotFound;
+    submission.rejection = rejected(std::move(alternatives.error().message), mendable);
     return;
   }
   submission.alternatives = std::move(*alternatives);

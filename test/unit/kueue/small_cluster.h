@@ -71,20 +71,23 @@ class SmallCluster {
   [[nodiscard]] static std::string pod_key(const std::string& pod) { return FakeServer::key("Pod", "ns", pod); }
 
   // Everything is told, decided and carried out, until there is nothing more to do.
-  void settle() {
+  void settle() { settle(process); }
+  // The same with another process in place of the first.
+  void settle(Process& who) {
     for (int round = 0; round < 20; ++round) {
-      tell();
-      for (const Order& order : process.step(now)) {
+      tell(who);
+      for (const Order& order : who.step(now)) {
         const WriteResult result = server.apply(order.write);
-        process.answered(order.id, result == WriteResult::kOk ? Answer::kDone : Answer::kRefused, now);
+        who.answered(order.id, result == WriteResult::kOk ? Answer::kDone : Answer::kRefused, now);
       }
       now += std::chrono::milliseconds(200);
     }
-    tell();
+    tell(who);
   }
-  void tell() {
+  void tell() { tell(process); }
+  void tell(Process& who) {
     while (server.has_events()) {
-      process.take(server.next_event(random), now);
+      who.take(server.next_event(random), now);
     }
   }
 
