@@ -1,0 +1,32 @@
+// Regular expressions of schemas. They come from CRDs, which anybody who may define kinds can write, and are matched
+// against anybody's text: matching is bounded, and gives up rather than run on.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace gantree::apiserver {
+
+class Pattern {
+ public:
+  [[nodiscard]] static Result<std::shared_ptr<const Pattern>> compile(std::string_view text);
+  ~Pattern();
+  Pattern(const Pattern&) = delete;
+  Pattern& operator=(const Pattern&) = delete;
+
+  // Whether it matches anywhere in the text, as Go's MatchString does. An expression too hard for the text counts as no
+  // match.
+  [[nodiscard]] bool matches(std::string_view text) const;
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  struct Compiled;
+  Pattern(std::string text, std::unique_ptr<Compiled> compiled);
+  std::string text_;
+  std::unique_ptr<Compiled> compiled_;
+};
+
+}  // namespace gantree::apiserver

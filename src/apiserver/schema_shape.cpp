@@ -1,0 +1,132 @@
+// Defaults, pruning, and the form in which built-in objects are given back.
+#include <algorithm>
+
+#include "apiserver/canonical.h"
+#include "apiserver/schema.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+void prune_into(const Schema& schema, Value& value, const std::string& path, std::vector<std::string>& unknown);
+
+void prune_object(const Schema& schema, Object& object, const std::string& path, std::vector<std::string>& unknown) {
+  std::vector<std::string> gone;
+  for (auto& member : object) {
+    const std::string_view key = member.key();
+    if (const Schema* known = schema.member(key); known != nullptr) {
+      prune_into(*known, member.value(), child_path(path, key), unknown);
+    } else if (!schema.preserve_unknown) {
+      gone.emplace_back(key);
+    }
+  }
+  for (const std::string& key : gone) {
+    object.stable_erase(key);
+    unknown.push_back(child_path(path, key));
+  }
+}
+
+void prune_into(const Schema& schema, Value& value, const std::string& path, std::vector<std::string>& unknown) {
+  if (Object* object = value.if_object(); object != nullptr && schema.type != SchemaType::kAny) {
+    prune_object(schema, *object, path, unknown);
+  } else if (object != nullptr && !schema.properties.empty()) {
+    prune_object(schema, *object, path, unknown);
+  } else if (Array* array = value.if_array(); array != nullptr && schema.items != nullptr) {
+    for (std::size_t i = 0; i < array->size(); ++i) {
+      prune_into(*schema.items, (*array)[i], index_path(path, i), unknown);
+    }
+  }
+}
+
+void default_members(const Schema& schema, Object& object) {
+  for (const Property& property : schema.properties) {
+    if (!property.fallback) {
+      continue;
+    }
+    const Value* there = object.if_contains(property.name);
+    if (there == nullptr || (there->is_null() && !property.schema->nullable)) {
+      object[property.name] = *property.fallback;
+    }
+  }
+  std::vector<std::string> gone;
+  for (auto& member : object) {
+    const Schema* known = schema.member(member.key());
+    if (known == nullptr) {
+      continue;
+    }
+    // Where null is no value, it stands for absence.
+    if (member.value().is_null() && !known->nullable && known->type != SchemaType::kAny) {
+      gone.emplace_back(member.key());
+    } else {
+      set_defaults(*known, member.value());
+    }
+  }
+  for (const std::string& key : gone) {
+    object.stable_erase(key);
+  }
+}
+
+// True where the field had better not be there: null says no more than absence.
+bool is_absent(const Property* property, const Value& value) {
+  if (value.is_null()) {
+    return true;
+  }
+  if (property == nullptr || property->required) {
+    return false;
+  }
+  const bool empty_list = value.is_array() && value.get_array().empty();
+  const bool empty_map = value.is_object() && value.get_object().empty() && property->schema->additional != nullptr;
+  return empty_list || empty_map;
+}
+
+void canonicalize_members(const Schema& schema, Object& object) {
+  std::vector<std::string> gone;
+  for (auto& member : object) {
+    const std::string_view key = member.key();
+    const Property* property = schema.find(key);
+    const Schema* known = property != nullptr ? property->schema : schema.additional;
+    if (known != nullptr) {
+      canonicalize(*known, member.value());
+    }
+    if (known != nullptr && is_absent(property, member.value())) {
+      gone.emplace_back(key);
+    }
+  }
+  for (const std::string& key : gone) {
+    object.stable_erase(key);
+  }
+}
+
+}  // namespace
+
+void set_defaults(const Schema& schema, Value& value) {
+  if (Object* object = value.if_object(); object != nullptr) {
+    default_members(schema, *object);
+  } else if (Array* array = value.if_array(); array != nullptr && schema.items != nullptr) {
+    for (Value& item : *array) {
+      set_defaults(*schema.items, item);
+    }
+  }
+}
+
+std::vector<std::string> prune(const Schema& schema, Value& value) {
+  std::vector<std::string> unknown;
+  prune_into(schema, value, {}, unknown);
+  return unknown;
+}
+
+void canonicalize(const Schema& schema, Value& value) {
+  if (schema.type == SchemaType::kQuantity) {
+    canonicalize_quantity(value);
+  } else if (schema.type == SchemaType::kString && schema.format == "date-time") {
+    canonicalize_time(value, schema.name.ends_with(".MicroTime"));
+  } else if (Object* object = value.if_object(); object != nullptr) {
+    canonicalize_members(schema, *object);
+  } else if (Array* array = value.if_array(); array != nullptr && schema.items != nullptr) {
+    for (Value& item : *array) {
+      canonicalize(*schema.items, item);
+    }
+  }
+}
+
+}  // namespace gantree::apiserver
