@@ -1,0 +1,188 @@
+// What may change of a pod that is there: little.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apiserver/rules_common.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+constexpr std::string_view kFrozen =
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+constexpr std::string_view kAdditionsOnly = "only additions are allowed (no mutations or deletions)";
+
+bool has_gates(const Object& spec) {
+  const Array* gates = array_at(spec, {"schedulingGates"});
+  return gates != nullptr && !gates->empty();
+}
+
+void check_gates(const Object& old_spec, const Object& new_spec, FieldErrors& errors) {
+  const Array* gates = array_at(new_spec, {"schedulingGates"});
+  const Array* before = array_at(old_spec, {"schedulingGates"});
+  for (std::size_t i = 0; gates != nullptr && i < gates->size(); ++i) {
+    const std::string_view name = text_at((*gates)[i], {"name"});
+    const bool known = before != nullptr && std::any_of(before->begin(), before->end(), [&](const Value& gate) {
+                         return text_at(gate, {"name"}) == name;
+                       });
+    if (!known) {
+      errors.push_back(forbidden(child_path(index_path("spec.schedulingGates", i), "name"),
+                                 fmt::format("only deletion is allowed, but found new scheduling gate '{}'", name)));
+    }
+  }
+}
+
+// Equal but for how long it tolerates.
+bool same_toleration(const Value& one, const Value& other) {
+  Value a = one;
+  Value b = other;
+  if (a.is_object() && b.is_object()) {
+    a.get_object().stable_erase("tolerationSeconds");
+    b.get_object().stable_erase("tolerationSeconds");
+  }
+  return same(a, b);
+}
+
+void check_tolerations(const Object& old_spec, const Object& new_spec, FieldErrors& errors) {
+  const Array* before = array_at(old_spec, {"tolerations"});
+  const Array* after = array_at(new_spec, {"tolerations"});
+  for (std::size_t i = 0; before != nullptr && i < before->size(); ++i) {
+    const bool kept = after != nullptr && std::any_of(after->begin(), after->end(), [&](const Value& toleration) {
+                        return same_toleration(toleration, (*before)[i]);
+                      });
+    if (!kept) {
+      errors.push_back(
+          forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"));
+      return;
+    }
+  }
+}
+
+void check_deadline(const Object& old_spec, const Object& new_spec, FieldErrors& errors) {
+  const Value& before = value_at(old_spec, {"activeDeadlineSeconds"});
+  const Value& after = value_at(new_spec, {"activeDeadlineSeconds"});
+  if (after.is_int64() && (after.get_int64() < 1 || after.get_int64() > 2147483647)) {
+    errors.push_back(invalid_value("spec.activeDeadlineSeconds", after, "must be between 1 and 2147483647, inclusive"));
+  } else if (before.is_int64() && after.is_int64() && before.get_int64() < after.get_int64()) {
+    errors.push_back(
+        invalid_value("spec.activeDeadlineSeconds", after, "must be less than or equal to previous value"));
+  } else if (before.is_int64() && after.is_null()) {
+    errors.push_back(
+        invalid_value("spec.activeDeadlineSeconds", after, "must not update from a positive integer to nil value"));
+  }
+}
+
+// Every old expression is still in the new list.
+bool only_adds(const Value& old_term, const Value& new_term, std::string_view key) {
+  const Array* before = array_at(old_term, {key});
+  const Array* after = array_at(new_term, {key});
+  return before == nullptr || std::all_of(before->begin(), before->end(), [&](const Value& expression) {
+           return after != nullptr &&
+                  std::any_of(after->begin(), after->end(), [&](const Value& one) { return same(one, expression); });
+         });
+}
+
+// Gated pods may be narrowed: more labels to match, more expressions in each term; terms may not come or go.
+void check_narrowing(const Object& old_spec, const Object& new_spec, FieldErrors& errors) {
+  if (const Object* before = object_at(old_spec, {"nodeSelector"}); before != nullptr) {
+    for (const auto& member : *before) {
+      const Value* still = find(new_spec, {"nodeSelector", member.key()});
+      if (still == nullptr || !same(*still, member.value())) {
+        errors.push_back(invalid_value("spec.nodeSelector", value_at(new_spec, {"nodeSelector"}),
+                                       "only additions to spec.nodeSelector are allowed (no mutations or deletions)"));
+        break;
+      }
+    }
+  }
+  const auto terms_of = [](const Object& spec) {
+    return array_at(
+        spec, {"affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"});
+  };
+  const std::string field =
+      "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+  const Array* before = terms_of(old_spec);
+  const Array* after = terms_of(new_spec);
+  if (before == nullptr || before->empty()) {
+    return;
+  }
+  if (after == nullptr || after->size() != before->size()) {
+    errors.push_back(invalid_value(field, after == nullptr ? Value() : Value(*after),
+                                   "no additions/deletions to non-empty NodeSelectorTerms list are allowed"));
+    return;
+  }
+  for (std::size_t i = 0; i < before->size(); ++i) {
+    const bool added =
+        only_adds((*before)[i], (*after)[i], "matchExpressions") && only_adds((*before)[i], (*after)[i], "matchFields");
+    if (!added) {
+      errors.push_back(invalid_value(index_path(field, i), (*after)[i], kAdditionsOnly));
+    }
+  }
+}
+
+void take_over(Object& spec, const Object& from, std::string_view key) {
+  if (const Value* value = from.if_contains(key); value != nullptr) {
+    spec[key] = *value;
+  } else {
+    spec.stable_erase(key);
+  }
+}
+
+// The new spec with everything that may change put back, so that what differs still is forbidden.
+Object put_back(const Object& old_spec, const Object& new_spec) {
+  Object spec = new_spec;
+  for (const std::string_view key : {"activeDeadlineSeconds", "tolerations", "schedulingGates"}) {
+    take_over(spec, old_spec, key);
+  }
+  const Value& grace = value_at(old_spec, {"terminationGracePeriodSeconds"});
+  const Value& new_grace = value_at(new_spec, {"terminationGracePeriodSeconds"});
+  if (grace.is_int64() && grace.get_int64() < 0 && new_grace.is_int64() && new_grace.get_int64() == 1) {
+    take_over(spec, old_spec, "terminationGracePeriodSeconds");
+  }
+  if (has_gates(old_spec)) {
+    take_over(spec, old_spec, "nodeSelector");
+    Object affinity = object_at(spec, {"affinity"}) == nullptr ? Object() : *object_at(spec, {"affinity"});
+    const Object* before = object_at(old_spec, {"affinity"});
+    take_over(affinity, before == nullptr ? Object() : *before, "nodeAffinity");
+    if (before == nullptr && affinity.empty()) {
+      spec.stable_erase("affinity");
+    } else {
+      spec["affinity"] = std::move(affinity);
+    }
+  }
+  for (const std::string_view key : {"containers", "initContainers"}) {
+    Value* list = spec.if_contains(key);
+    const Array* before = array_at(old_spec, {key});
+    for (std::size_t i = 0; list != nullptr && list->is_array() && before != nullptr && i < before->size() &&
+                            i < list->get_array().size() && list->get_array()[i].is_object();
+         ++i) {
+      if (!text_at(list->get_array()[i], {"image"}).empty() && (*before)[i].is_object()) {
+        take_over(list->get_array()[i].get_object(), (*before)[i].get_object(), "image");
+      }
+    }
+  }
+  return spec;
+}
+
+}  // namespace
+
+void check_pod_update(const Object& old_pod, const Object& new_pod, FieldErrors& errors) {
+  static const Object kEmpty;
+  const Object* old_spec = object_at(old_pod, {"spec"});
+  const Object* new_spec = object_at(new_pod, {"spec"});
+  old_spec = old_spec == nullptr ? &kEmpty : old_spec;
+  new_spec = new_spec == nullptr ? &kEmpty : new_spec;
+  check_gates(*old_spec, *new_spec, errors);
+  check_tolerations(*old_spec, *new_spec, errors);
+  check_deadline(*old_spec, *new_spec, errors);
+  if (has_gates(*old_spec)) {
+    check_narrowing(*old_spec, *new_spec, errors);
+  }
+  if (!same(Value(put_back(*old_spec, *new_spec)), Value(*old_spec))) {
+    errors.push_back(forbidden("spec", kFrozen));
+  }
+}
+
+}  // namespace gantree::apiserver
