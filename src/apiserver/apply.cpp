@@ -1,0 +1,340 @@
+#include "apiserver/apply.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "apiserver/apply_merge.h"
+#include "apiserver/field_set.h"
+#include "base/timestamp.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+constexpr std::string_view kApply = "Apply";
+constexpr std::string_view kUpdate = "Update";
+// Updaters an object may have; the oldest are joined under one name, so that the account stays short.
+constexpr std::size_t kMaxUpdaters = 10;
+constexpr std::string_view kAncient = "ancient-changes";
+
+struct Entry {
+  std::string manager;
+  std::string operation;
+  std::string api_version;
+  std::string subresource;
+  std::string time;
+  FieldSet fields;
+
+  [[nodiscard]] bool is(const FieldManager& writer, std::string_view as) const {
+    return operation == as && manager == writer.name && subresource == writer.subresource &&
+           (as == kApply || api_version == writer.api_version);
+  }
+};
+
+using Entries = std::vector<Entry>;
+
+Entries read_entries(const Value* object) {
+  Entries entries;
+  const Array* list = object == nullptr ? nullptr : array_at(*object, {"metadata", "managedFields"});
+  if (list == nullptr) {
+    return entries;
+  }
+  for (const Value& item : *list) {
+    Entry entry;
+    entry.manager = text_at(item, {"manager"});
+    entry.operation = text_at(item, {"operation"});
+    entry.api_version = text_at(item, {"apiVersion"});
+    entry.subresource = text_at(item, {"subresource"});
+    entry.time = text_at(item, {"time"});
+    const Value* fields = find(item, {"fieldsV1"});
+    entry.fields = fields == nullptr ? FieldSet() : read_field_set(*fields);
+    if (!entry.fields.empty()) {
+      entries.push_back(std::move(entry));
+    }
+  }
+  return entries;
+}
+
+void write_entries(Value& object, Entries entries) {
+  const auto order = [](const Entry& entry) {
+    return std::tuple(entry.operation, parse_time(entry.time).value_or(0), entry.manager, entry.api_version,
+                      entry.subresource);
+  };
+  std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) { return order(a) < order(b); });
+  Array list;
+  for (const Entry& entry : entries) {
+    if (entry.fields.empty()) {
+      continue;
+    }
+    Object item;
+    item["manager"] = entry.manager;
+    item["operation"] = entry.operation;
+    item["apiVersion"] = entry.api_version;
+    if (!entry.time.empty()) {
+      item["time"] = entry.time;
+    }
+    item["fieldsType"] = "FieldsV1";
+    item["fieldsV1"] = write_field_set(entry.fields);
+    if (!entry.subresource.empty()) {
+      item["subresource"] = entry.subresource;
+    }
+    list.push_back(std::move(item));
+  }
+  Object& metadata = object_in(object.get_object(), "metadata");
+  if (list.empty()) {
+    metadata.stable_erase("managedFields");
+  } else {
+    metadata["managedFields"] = std::move(list);
+  }
+}
+
+// What nobody owns: identity, bookkeeping, and what the resource written through does not write.
+void strip(FieldSet& set, const FieldManager& writer) {
+  erase_below(set, "f:apiVersion");
+  erase_below(set, "f:kind");
+  if (writer.status_apart && writer.subresource.empty()) {
+    erase_below(set, "f:status");
+  }
+  const auto metadata = set.children.find("f:metadata");
+  if (metadata == set.children.end()) {
+    return;
+  }
+  metadata->second.member = false;
+  for (const std::string_view step : {"f:name", "f:namespace", "f:creationTimestamp", "f:selfLink", "f:uid",
+                                      "f:clusterName", "f:generation", "f:managedFields", "f:resourceVersion"}) {
+    erase_below(metadata->second, step);
+  }
+  if (metadata->second.empty()) {
+    set.children.erase(metadata);
+  }
+}
+
+Value without_account(const Value& object) {
+  Value copy = object;
+  if (Object* metadata = copy.is_object() && copy.get_object().if_contains("metadata") != nullptr
+                             ? copy.get_object()["metadata"].if_object()
+                             : nullptr;
+      metadata != nullptr) {
+    metadata->stable_erase("managedFields");
+  }
+  return copy;
+}
+
+bool is_zero(const Value& value) {
+  return value.is_bool() ? !value.get_bool() : value.is_int64() ? value.get_int64() == 0 : text_of(value).empty();
+}
+
+// What an object is before it is written first: nothing, or the fields that its Go structure always has.
+Value unwritten(const Schema& schema, bool built_in, int depth = 0) {
+  Object object;
+  for (const Property& property : schema.properties) {
+    if (!built_in || depth >= 8) {
+      continue;
+    }
+    if (property.fallback && property.fallback->is_object()) {
+      object[property.name] = unwritten(*property.schema, built_in, depth + 1);
+    } else if (property.fallback && is_zero(*property.fallback)) {
+      object[property.name] = *property.fallback;
+    } else if (property.required) {
+      object[property.name] = Value();
+    }
+  }
+  return object;
+}
+
+std::string describe(const Entry& entry) {
+  std::string text = to_json(Value(entry.manager));
+  if (!entry.subresource.empty()) {
+    text += fmt::format(" with subresource \"{}\"", entry.subresource);
+  }
+  if (entry.operation == kUpdate) {
+    text += " using " + entry.api_version;
+  }
+  return text;
+}
+
+ApplyFailure conflict_failure(const std::vector<std::pair<const Entry*, FieldSet>>& conflicts) {
+  ApplyFailure failure;
+  std::string list;
+  for (const auto& [entry, fields] : conflicts) {
+    const std::string who = describe(*entry);
+    list += fmt::format("{}conflicts with {}:", list.empty() ? "" : "\n", who);
+    for (const std::string& path : paths_of(fields)) {
+      failure.conflicts.push_back({"conflict with " + who, path});
+      list += "\n- " + path;
+    }
+  }
+  if (failure.conflicts.size() == 1) {
+    const FieldConflict& only = failure.conflicts.front();
+    failure.message = fmt::format("Apply failed with 1 conflict: {}: {}", only.manager, only.field);
+  } else {
+    failure.message = fmt::format("Apply failed with {} conflicts: {}", failure.conflicts.size(), list);
+  }
+  return failure;
+}
+
+// Takes from everybody but `self` what changed hands or is gone; what they lose by change, not removal, is given back.
+std::vector<std::pair<const Entry*, FieldSet>> take_from_others(Entries& entries, const Entry* self,
+                                                                const Comparison& comparison) {
+  FieldSet changed = comparison.modified;
+  unite(changed, comparison.added);
+  std::vector<std::pair<const Entry*, FieldSet>> conflicts;
+  for (Entry& entry : entries) {
+    if (&entry == self) {
+      continue;
+    }
+    if (FieldSet lost = intersection(entry.fields, changed); !lost.empty()) {
+      subtract(entry.fields, lost);
+      conflicts.emplace_back(&entry, std::move(lost));
+    }
+    subtract(entry.fields, comparison.removed);
+  }
+  std::sort(conflicts.begin(), conflicts.end(),
+            [](const auto& a, const auto& b) { return a.first->manager < b.first->manager; });
+  return conflicts;
+}
+
+void join_old_updaters(Entries& entries) {
+  const auto is_updater = [](const Entry& entry) { return entry.operation == kUpdate && entry.subresource.empty(); };
+  const auto updaters = static_cast<std::size_t>(std::count_if(entries.begin(), entries.end(), is_updater));
+  if (updaters <= kMaxUpdaters) {
+    return;
+  }
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.time < b.time; });
+  Entry ancient;
+  std::size_t joined = 0;
+  const auto too_old = [&](const Entry& entry) {
+    if (!is_updater(entry) || joined == updaters - kMaxUpdaters + 1) {
+      return false;
+    }
+    ++joined;
+    unite(ancient.fields, entry.fields);
+    ancient.time = entry.time;
+    ancient.api_version = entry.api_version;
+    return true;
+  };
+  std::vector<Entry> kept;
+  for (Entry& entry : entries) {
+    if (!too_old(entry)) {
+      kept.push_back(std::move(entry));
+    }
+  }
+  ancient.manager = kAncient;
+  ancient.operation = kUpdate;
+  kept.push_back(std::move(ancient));
+  entries = std::move(kept);
+}
+
+Entry& entry_of(Entries& entries, const FieldManager& writer, std::string_view operation) {
+  for (Entry& entry : entries) {
+    if (entry.is(writer, operation)) {
+      return entry;
+    }
+  }
+  entries.push_back({writer.name, std::string(operation), writer.api_version, writer.subresource, {}, {}});
+  return entries.back();
+}
+
+Entries starting_entries(const Value* live, const Value& changed) {
+  const Array* given = array_at(changed, {"metadata", "managedFields"});
+  const bool reset =
+      given != nullptr && given->size() == 1 && (*given)[0].is_object() && (*given)[0].get_object().empty();
+  if (reset) {
+    return {};
+  }
+  Entries entries = read_entries(&changed);
+  return entries.empty() ? read_entries(live) : entries;
+}
+
+}  // namespace
+
+void track_update(const Schema& schema, const Value* live, Value& changed, const FieldManager& manager) {
+  if (!changed.is_object()) {
+    return;
+  }
+  Entries entries = starting_entries(live, changed);
+  const Value before = live == nullptr ? unwritten(schema, manager.built_in) : without_account(*live);
+  const Comparison comparison = compare(schema, before, without_account(changed));
+  Entry& self = entry_of(entries, manager, kUpdate);
+  FieldSet fields = self.fields;
+  subtract(fields, comparison.removed);
+  unite(fields, comparison.modified);
+  unite(fields, comparison.added);
+  fields.member = false;
+  strip(fields, manager);
+  if (!(fields == self.fields)) {
+    self.fields = std::move(fields);
+    self.time = manager.time;
+    self.api_version = manager.api_version;
+  }
+  (void)take_from_others(entries, &self, comparison);
+  join_old_updaters(entries);
+  write_entries(changed, std::move(entries));
+}
+
+tl::expected<Value, ApplyFailure> apply(const Schema& schema, const Value* live, const Value& wish,
+                                        const FieldManager& manager, bool force) {
+  if (const Array* given = array_at(wish, {"metadata", "managedFields"}); given != nullptr && !given->empty()) {
+    return tl::unexpected(ApplyFailure{"metadata.managedFields must be nil", {}});
+  }
+  Value config = without_account(wish);
+  if (manager.status_apart && manager.subresource.empty() && config.is_object()) {
+    config.get_object().stable_erase("status");
+  }
+  if (auto problem = unusable_items(schema, config)) {
+    return tl::unexpected(ApplyFailure{"failed to create typed patch object: " + *problem, {}});
+  }
+  Entries entries = read_entries(live);
+  const Value before = live == nullptr ? unwritten(schema, manager.built_in) : without_account(*live);
+  Value merged = merge_applied(schema, live == nullptr ? Value(Object()) : before, config);
+
+  Entry& self = entry_of(entries, manager, kApply);
+  const FieldSet last = self.fields;
+  FieldSet claimed = claimed_fields(schema, config);
+  strip(claimed, manager);
+  self.fields = std::move(claimed);
+  FieldSet owned;
+  for (const Entry& entry : entries) {
+    unite(owned, entry.fields);
+  }
+  remove_unowned(&schema, merged, last, owned);
+  if (!(self.fields == last)) {
+    self.time = manager.time;
+    self.api_version = manager.api_version;
+  }
+  const auto conflicts = take_from_others(entries, &self, compare(schema, before, merged));
+  if (!conflicts.empty() && !force) {
+    return tl::unexpected(conflict_failure(conflicts));
+  }
+  write_entries(merged, std::move(entries));
+  return merged;
+}
+
+Object to_status(const ApplyFailure& failure) {
+  const bool conflict = !failure.conflicts.empty();
+  Object status;
+  status["kind"] = "Status";
+  status["apiVersion"] = "v1";
+  status["metadata"] = Object();
+  status["status"] = "Failure";
+  status["message"] = failure.message;
+  status["reason"] = conflict ? "Conflict" : "BadRequest";
+  if (conflict) {
+    Array causes;
+    for (const FieldConflict& one : failure.conflicts) {
+      Object cause;
+      cause["reason"] = "FieldManagerConflict";
+      cause["message"] = one.manager;
+      cause["field"] = one.field;
+      causes.push_back(std::move(cause));
+    }
+    object_in(status, "details")["causes"] = std::move(causes);
+  }
+  status["code"] = conflict ? 409 : 400;
+  return status;
+}
+
+}  // namespace gantree::apiserver
