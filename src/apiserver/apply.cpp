@@ -20,17 +20,35 @@ constexpr std::string_view kUpdate = "Update";
 constexpr std::size_t kMaxUpdaters = 10;
 constexpr std::string_view kAncient = "ancient-changes";
 
+// One of managedFields. Most are left alone by a write, so its fields are decoded only where they are looked into.
 struct Entry {
   std::string manager;
   std::string operation;
   std::string api_version;
   std::string subresource;
   std::string time;
-  FieldSet fields;
+  const Value* stored = nullptr;   // fieldsV1 as it was; borrowed from the object it was read from
+  std::optional<FieldSet> fields;  // where it was decoded or is new
 
   [[nodiscard]] bool is(const FieldManager& writer, std::string_view as) const {
     return operation == as && manager == writer.name && subresource == writer.subresource &&
            (as == kApply || api_version == writer.api_version);
+  }
+  [[nodiscard]] FieldSet& decoded() {
+    if (!fields) {
+      fields = stored == nullptr ? FieldSet() : read_field_set(*stored);
+    }
+    return *fields;
+  }
+  // Without decoding: some of the fields are in it; all are.
+  [[nodiscard]] bool has_any(const FieldSet& set) const {
+    return fields ? !intersection(*fields, set).empty() : stored != nullptr && touches(*stored, set);
+  }
+  [[nodiscard]] bool has_all(const FieldSet& set) const { return !fields && stored != nullptr && covers(*stored, set); }
+  void take_out(const FieldSet& set) {
+    if (has_any(set)) {
+      subtract(decoded(), set);
+    }
   }
 };
 
@@ -49,9 +67,8 @@ Entries read_entries(const Value* object) {
     entry.api_version = text_at(item, {"apiVersion"});
     entry.subresource = text_at(item, {"subresource"});
     entry.time = text_at(item, {"time"});
-    const Value* fields = find(item, {"fieldsV1"});
-    entry.fields = fields == nullptr ? FieldSet() : read_field_set(*fields);
-    if (!entry.fields.empty()) {
+    entry.stored = find(item, {"fieldsV1"});
+    if (entry.stored != nullptr && entry.stored->is_object() && !entry.stored->get_object().empty()) {
       entries.push_back(std::move(entry));
     }
   }
@@ -66,7 +83,7 @@ void write_entries(Value& object, Entries entries) {
   std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) { return order(a) < order(b); });
   Array list;
   for (const Entry& entry : entries) {
-    if (entry.fields.empty()) {
+    if (entry.fields ? entry.fields->empty() : entry.stored == nullptr) {
       continue;
     }
     Object item;
@@ -77,7 +94,7 @@ void write_entries(Value& object, Entries entries) {
       item["time"] = entry.time;
     }
     item["fieldsType"] = "FieldsV1";
-    item["fieldsV1"] = write_field_set(entry.fields);
+    item["fieldsV1"] = entry.fields ? Value(write_field_set(*entry.fields)) : *entry.stored;
     if (!entry.subresource.empty()) {
       item["subresource"] = entry.subresource;
     }
@@ -178,19 +195,18 @@ ApplyFailure conflict_failure(const std::vector<std::pair<const Entry*, FieldSet
 
 // Takes from everybody but `self` what changed hands or is gone; what they lose by change, not removal, is given back.
 std::vector<std::pair<const Entry*, FieldSet>> take_from_others(Entries& entries, const Entry* self,
-                                                                const Comparison& comparison) {
-  FieldSet changed = comparison.modified;
-  unite(changed, comparison.added);
+                                                                const FieldSet& changed, const FieldSet& removed) {
   std::vector<std::pair<const Entry*, FieldSet>> conflicts;
   for (Entry& entry : entries) {
     if (&entry == self) {
       continue;
     }
-    if (FieldSet lost = intersection(entry.fields, changed); !lost.empty()) {
-      subtract(entry.fields, lost);
+    if (entry.has_any(changed)) {
+      FieldSet lost = intersection(entry.decoded(), changed);
+      subtract(entry.decoded(), lost);
       conflicts.emplace_back(&entry, std::move(lost));
     }
-    subtract(entry.fields, comparison.removed);
+    entry.take_out(removed);
   }
   std::sort(conflicts.begin(), conflicts.end(),
             [](const auto& a, const auto& b) { return a.first->manager < b.first->manager; });
@@ -206,12 +222,12 @@ void join_old_updaters(Entries& entries) {
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.time < b.time; });
   Entry ancient;
   std::size_t joined = 0;
-  const auto too_old = [&](const Entry& entry) {
+  const auto too_old = [&](Entry& entry) {
     if (!is_updater(entry) || joined == updaters - kMaxUpdaters + 1) {
       return false;
     }
     ++joined;
-    unite(ancient.fields, entry.fields);
+    unite(ancient.decoded(), entry.decoded());
     ancient.time = entry.time;
     ancient.api_version = entry.api_version;
     return true;
@@ -234,7 +250,7 @@ Entry& entry_of(Entries& entries, const FieldManager& writer, std::string_view o
       return entry;
     }
   }
-  entries.push_back({writer.name, std::string(operation), writer.api_version, writer.subresource, {}, {}});
+  entries.push_back({writer.name, std::string(operation), writer.api_version, writer.subresource, {}, nullptr, {}});
   return entries.back();
 }
 
@@ -255,22 +271,20 @@ void track_update(const Schema& schema, const Value* live, Value& changed, const
   if (!changed.is_object()) {
     return;
   }
+  const Value nothing = live == nullptr ? unwritten(schema, manager.built_in) : Value();
+  Comparison comparison = compare(schema, live == nullptr ? nothing : *live, changed);
+  FieldSet written = std::move(comparison.modified);
+  unite(written, comparison.added);
+  written.member = false;
+  strip(written, manager);
   Entries entries = starting_entries(live, changed);
-  const Value before = live == nullptr ? unwritten(schema, manager.built_in) : without_account(*live);
-  const Comparison comparison = compare(schema, before, without_account(changed));
   Entry& self = entry_of(entries, manager, kUpdate);
-  FieldSet fields = self.fields;
-  subtract(fields, comparison.removed);
-  unite(fields, comparison.modified);
-  unite(fields, comparison.added);
-  fields.member = false;
-  strip(fields, manager);
-  if (!(fields == self.fields)) {
-    self.fields = std::move(fields);
+  if (!self.has_all(written) || self.has_any(comparison.removed)) {
+    subtract(self.decoded(), comparison.removed);
+    unite(self.decoded(), written);
     self.time = manager.time;
-    self.api_version = manager.api_version;
   }
-  (void)take_from_others(entries, &self, comparison);
+  (void)take_from_others(entries, &self, written, comparison.removed);
   join_old_updaters(entries);
   write_entries(changed, std::move(entries));
 }
@@ -292,20 +306,22 @@ tl::expected<Value, ApplyFailure> apply(const Schema& schema, const Value* live,
   Value merged = merge_applied(schema, live == nullptr ? Value(Object()) : before, config);
 
   Entry& self = entry_of(entries, manager, kApply);
-  const FieldSet last = self.fields;
+  const FieldSet last = self.decoded();
   FieldSet claimed = claimed_fields(schema, config);
   strip(claimed, manager);
   self.fields = std::move(claimed);
   FieldSet owned;
-  for (const Entry& entry : entries) {
-    unite(owned, entry.fields);
+  for (Entry& entry : entries) {
+    unite(owned, entry.decoded());
   }
   remove_unowned(&schema, merged, last, owned);
-  if (!(self.fields == last)) {
+  if (!(self.decoded() == last)) {
     self.time = manager.time;
     self.api_version = manager.api_version;
   }
-  const auto conflicts = take_from_others(entries, &self, compare(schema, before, merged));
+  Comparison comparison = compare(schema, before, merged);
+  unite(comparison.modified, comparison.added);
+  const auto conflicts = take_from_others(entries, &self, comparison.modified, comparison.removed);
   if (!conflicts.empty() && !force) {
     return tl::unexpected(conflict_failure(conflicts));
   }

@@ -89,8 +89,11 @@ class Comparing {
  public:
   explicit Comparing(Comparison& result) : result_(result), cursor_(result.added) {}
 
-  // Exactly one of both may be missing.
+  // Exactly one of both may be missing. Most of an object stays as it is, and is not walked.
   void walk(const Schema* schema, const Value* before, const Value* after) {
+    if (before != nullptr && after != nullptr && same(*before, *after)) {
+      return;
+    }
     const Value& shape = after != nullptr && !after->is_null() ? *after : before != nullptr ? *before : *after;
     const Sharing sharing = sharing_of(schema, shape);
     if (sharing == Sharing::kWhole) {
@@ -264,6 +267,32 @@ void subtract(FieldSet& set, const FieldSet& other) {
     }
     at = at->second.empty() ? set.children.erase(at) : std::next(at);
   }
+}
+
+namespace {
+
+// A path is in the set by itself where it has no members, or "." among them.
+bool is_member(const Value& fields) {
+  const Object* object = fields.if_object();
+  return object != nullptr && (object->empty() || object->if_contains(".") != nullptr);
+}
+
+}  // namespace
+
+bool touches(const Value& fields, const FieldSet& set) {
+  const Object* object = fields.if_object();
+  return object != nullptr && std::any_of(set.children.begin(), set.children.end(), [&](const auto& entry) {
+           const Value* there = object->if_contains(entry.first);
+           return there != nullptr && ((entry.second.member && is_member(*there)) || touches(*there, entry.second));
+         });
+}
+
+bool covers(const Value& fields, const FieldSet& set) {
+  const Object* object = fields.if_object();
+  return object != nullptr && std::all_of(set.children.begin(), set.children.end(), [&](const auto& entry) {
+           const Value* there = object->if_contains(entry.first);
+           return there != nullptr && (!entry.second.member || is_member(*there)) && covers(*there, entry.second);
+         });
 }
 
 void erase_below(FieldSet& set, std::string_view step) {

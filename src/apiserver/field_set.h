@@ -31,6 +31,9 @@ void unite(FieldSet& set, const FieldSet& other);
 // Paths that are in both; paths that are only in the first.
 [[nodiscard]] FieldSet intersection(const FieldSet& one, const FieldSet& other);
 void subtract(FieldSet& set, const FieldSet& other);
+// The same questions of a set that is still JSON: whether it has one of the paths, or all.
+[[nodiscard]] bool touches(const Value& fields, const FieldSet& set);
+[[nodiscard]] bool covers(const Value& fields, const FieldSet& set);
 // Takes out the step and all below it.
 void erase_below(FieldSet& set, std::string_view step);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "apiserver/cel.h"
 #include "apiserver/pattern.h"
 
 namespace gantree::apiserver {
@@ -240,9 +241,36 @@ class SchemaReader {
     if (auto done = read_one(object, "not", limits->negated); !done) {
       return done;
     }
+    read_rules(schema, object, limits->rules);
     schema.limits = std::move(limits);
     schema.plain = false;
     return {};
+  }
+
+  // Rules beyond the part of CEL that is known here are not enforced.
+  static void read_rules(Schema& schema, const Object& object, std::vector<CelRule>& rules) {
+    const Array* list = array_at(object, {"x-kubernetes-validations"});
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      const Value& given = (*list)[i];
+      CelRule rule;
+      rule.text = text_at(given, {"rule"});
+      auto condition = CelProgram::compile(rule.text);
+      if (!condition) {
+        continue;
+      }
+      rule.condition = std::move(*condition);
+      rule.message = text_at(given, {"message"});
+      rule.reason = text_at(given, {"reason"});
+      rule.field_path = text_at(given, {"fieldPath"});
+      if (auto says = CelProgram::compile(text_at(given, {"messageExpression"}))) {
+        rule.says = std::move(*says);
+      }
+      rules.push_back(std::move(rule));
+    }
+    const auto is_ruled = [](const Schema* inner) { return inner != nullptr && inner->ruled; };
+    schema.ruled = !rules.empty() || is_ruled(schema.items) || is_ruled(schema.additional) ||
+                   std::any_of(schema.properties.begin(), schema.properties.end(),
+                               [&](const Property& property) { return is_ruled(property.schema); });
   }
 
   Result<> read_list(const Object& object, std::string_view key, std::vector<const Schema*>& into) {

@@ -49,7 +49,18 @@ struct Property {
   std::optional<Value> fallback;  // its default
 };
 
-class Pattern;  // a compiled regular expression
+class Pattern;     // a compiled regular expression
+class CelProgram;  // a compiled expression of CEL
+
+// One of x-kubernetes-validations.
+struct CelRule {
+  std::string text;
+  std::string message;
+  std::string reason;
+  std::string field_path;
+  std::shared_ptr<const CelProgram> condition;
+  std::shared_ptr<const CelProgram> says;  // messageExpression; may be nullptr
+};
 
 // What a value must be besides its type.
 struct Limits {
@@ -62,6 +73,7 @@ struct Limits {
   Array choices;  // enum; empty: any
   std::vector<const Schema*> all_of, any_of, one_of;
   const Schema* negated = nullptr;
+  std::vector<CelRule> rules;
 };
 
 struct Schema {
@@ -73,6 +85,7 @@ struct Schema {
   bool preserve_unknown = false;   // members that are not listed stay, and are not looked at
   bool embedded_resource = false;  // has apiVersion, kind and metadata of its own
   bool atomic_map = false;         // x-kubernetes-map-type: atomic
+  bool ruled = false;              // it, or something in it, has rules
   bool plain = true;               // built in: validate() looks at types only, the rest is in rules.h
   std::vector<std::string> list_keys;
   std::vector<Property> properties;    // by name
@@ -117,6 +130,10 @@ class SchemaSet {
 // What the schema forbids. Paths begin with `path` ("" for a whole object). At most `limit` errors.
 [[nodiscard]] FieldErrors validate(const Schema& schema, const Value& value, std::string_view path = {},
                                    std::size_t limit = 100);
+
+// The same, and where that finds nothing, the rules that the schema has in CEL. `old` is the stored object, nullptr for
+// a new one: rules about changes (oldSelf) need it.
+[[nodiscard]] FieldErrors validate_object(const Schema& schema, const Value& value, const Value* old);
 
 // For built-in kinds, whose objects are decoded into Go structures by the real server: the words it has for a value of
 // the wrong type ("json: cannot unmarshal string into Go struct field JobSpec.spec.parallelism of type int32").

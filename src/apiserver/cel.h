@@ -1,0 +1,57 @@
+// The part of CEL in which CRDs write their rules (x-kubernetes-validations): fields, has(), comparisons, logic,
+// arithmetic, lists and maps, the macros over them, and the usual functions of strings.
+//
+// Rules come from whoever may define kinds: parsing is bounded in depth, evaluation in steps. A program is only read
+// once compiled.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/json.h"
+#include "base/error.h"
+
+namespace gantree::apiserver {
+
+enum class CelKind : std::uint8_t {
+  kLiteral,
+  kName,
+  kField,
+  kHas,
+  kIndex,
+  kCall,
+  kMacro,
+  kList,
+  kMap,
+  kUnary,
+  kBinary,
+  kChoice
+};
+
+struct CelNode {
+  CelKind kind = CelKind::kLiteral;
+  std::string name;      // of a field, function, macro or operator
+  std::string variable;  // of a macro
+  Value literal;
+  std::vector<CelNode> parts;  // of a call: the receiver first, where `method`
+  bool method = false;
+};
+
+class CelProgram {
+ public:
+  // Fails where the text is no CEL, or CEL beyond this part of it.
+  [[nodiscard]] static Result<std::shared_ptr<const CelProgram>> compile(std::string_view text);
+
+  [[nodiscard]] bool uses_old_self() const { return uses_old_self_; }
+  // `old_self` may be nullptr where the program does not use it. Fails in CEL's sense: "no such key: a".
+  [[nodiscard]] Result<Value> evaluate(const Value& self, const Value* old_self) const;
+
+ private:
+  CelNode root_;
+  bool uses_old_self_ = false;
+};
+
+}  // namespace gantree::apiserver
