@@ -21,26 +21,20 @@
 #include <vector>
 
 #include "base/time.h"
-#include "http/client.h"
 #include "kube/client.h"
-#include "kube/config.h"
-#include "kube/credentials.h"
 #include "kube/reflector.h"
+#include "load_client.h"
 
 namespace {
 
-using namespace gantree;  // NOLINT: a small program
+using namespace gantree;        // NOLINT: a small program
+using namespace gantree::load;  // NOLINT
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr int kCohorts = 5;
 constexpr int kQueues = 6;
 constexpr std::string_view kGroup = "kueue.x-k8s.io";
-
-[[noreturn]] void die(const std::string& message) {
-  fmt::print(stderr, "workload_load: {}\n", message);
-  std::exit(1);
-}
 
 struct Class {
   const char* name;
@@ -74,29 +68,6 @@ constexpr Class kClasses[] = {
 kube::Resource resource(const char* plural, const char* kind, bool namespaced) {
   return {std::string(kGroup), "v1beta2", plural, kind, namespaced};
 }
-
-// Counts answers; a failure is told, and ends the program where it must not be.
-class Tally {
- public:
-  kube::Client::Done one() {
-    ++asked_;
-    return [this](const kube::Reply& reply) {
-      if (!reply.ok() && reply.reason != "AlreadyExists" && reply.reason != "NotFound") {
-        die(reply.message);
-      }
-      ++answered_;
-    };
-  }
-  void wait() const {
-    while (answered_ < asked_) {
-      std::this_thread::sleep_for(milliseconds(1));
-    }
-  }
-
- private:
-  std::size_t asked_ = 0;
-  std::atomic<std::size_t> answered_ = 0;
-};
 
 std::string object(std::string_view kind, std::string_view name, std::string_view spec) {
   return fmt::format(R"({{"apiVersion":"{}/v1beta2","kind":"{}","metadata":{{"name":"{}"}},"spec":{}}})", kGroup, kind,
@@ -268,18 +239,8 @@ int main(int argc, char** argv) {
   if (words.size() < 2) {
     die("say KUBECONFIG and setup or run");
   }
-  const auto config = kube::load_config({.kubeconfig = words[0], .context = ""}, kube::process_environment());
-  if (!config) {
-    die(config.error().message);
-  }
-  const auto credentials = kube::make_credentials(*config);
-  if (!credentials) {
-    die(credentials.error().message);
-  }
-  http::Client transport(kube::make_endpoint(*config, *credentials));
-  kube::ClientOptions options;
-  options.max_in_flight = 96;
-  kube::Client client(transport, *credentials, options);
+  LoadClient connection(words[0]);
+  kube::Client& client = *connection;
   if (words[1] == "setup") {
     set_up(client);
   } else if (words[1] == "run") {
