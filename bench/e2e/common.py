@@ -49,8 +49,9 @@ class Load:
         self._command = [str(program), str(kubeconfig)]
 
     def run(self, *words):
-        out = subprocess.run([*self._command, *map(str, words)], check=True, capture_output=True, text=True).stdout
-        return json.loads(out.splitlines()[-1])
+        """What it prints of itself, if it does."""
+        out = subprocess.run([*self._command, *map(str, words)], check=True, stdout=subprocess.PIPE, text=True).stdout
+        return json.loads(out.splitlines()[-1]) if out else None
 
     def watch(self, namespace, count):
         """A watch that has begun; communicate() gives its line."""
