@@ -14,11 +14,15 @@ namespace {
 
 // "io.k8s.api.core.v1.PodSpec" is "PodSpec", and "v1.PodSpec" as a type.
 std::string_view last_part(std::string_view name, int parts) {
-  std::size_t at = name.size();
-  for (int i = 0; i < parts && at != std::string_view::npos && at > 0; ++i) {
-    at = name.rfind('.', at - 1);
+  std::size_t begin = name.size();
+  for (; parts > 0 && begin > 0; --parts) {
+    const std::size_t dot = name.rfind('.', begin - 1);
+    if (dot == std::string_view::npos) {
+      return name;
+    }
+    begin = dot;
   }
-  return at == std::string_view::npos ? name : name.substr(at + 1);
+  return begin < name.size() ? name.substr(begin + 1) : name;
 }
 
 std::string go_type(const Schema& schema) {

@@ -122,6 +122,12 @@ TEST(Schema, TakesNoForeverForHardPatterns) {
   EXPECT_NE(hard.complaints("{\"a\":\"" + std::string(200, 'a') + "b\"}"), "");
 }
 
+TEST(Schema, SaysWhatCannotBeDecodedEvenWhereNothingHasAName) {
+  const Custom queue(kQueue);
+  EXPECT_EQ(decode_error(*queue.root, json(R"({"spec":{"name":5}})")),
+            "json: cannot unmarshal number into Go struct field .spec.name of type string");
+}
+
 TEST(Canonical, WritesQuantitiesAsKubernetesDoes) {
   const auto text = [](std::string_view quantity) {
     const auto amount = parse_amount(quantity);
