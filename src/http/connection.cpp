@@ -5,7 +5,9 @@
 #include <array>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -16,6 +18,9 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
+
+#include "http/flow.h"
 
 namespace gantree::http {
 
@@ -29,9 +34,18 @@ namespace {
 // How long a client may take to notice that all is said, before the socket goes.
 constexpr std::chrono::milliseconds kFarewell{2'000};
 
-std::string head_of(const Response& response, bool keep_alive) {
-  std::string head = fmt::format("HTTP/1.1 {} {}\r\nContent-Length: {}\r\n", response.status,
-                                 reason_phrase(response.status), response.body.size());
+// How much of a long answer is put together for one write.
+constexpr std::size_t kPart = std::size_t{128} << 10;
+
+enum class Length : std::uint8_t { kKnown, kChunked };
+
+std::string head_of(const Response& response, Length length, bool keep_alive) {
+  std::string head = fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason_phrase(response.status));
+  if (length == Length::kKnown) {
+    fmt::format_to(std::back_inserter(head), "Content-Length: {}\r\n", response.size());
+  } else {
+    head += "Transfer-Encoding: chunked\r\n";
+  }
   if (!response.content_type.empty()) {
     fmt::format_to(std::back_inserter(head), "Content-Type: {}\r\n", response.content_type);
   }
@@ -74,14 +88,30 @@ class StreamConnection final : public Connection, public std::enable_shared_from
     place_.large_bodies.freed.cancel();
     error_code ignored;
     socket().close(ignored);
+    if (flow_ != nullptr) {
+      flow_->cut();
+    }
   }
 
   [[nodiscard]] bool idle() const override { return idle_; }
   [[nodiscard]] Clock::time_point idle_since() const override { return idle_since_; }
 
-  void set_response(Response response) {
+  [[nodiscard]] bool streaming() const override { return flow_ != nullptr; }
+
+  void set_response(Response response, std::shared_ptr<Flow> flow) {
     response_ = std::move(response);
+    flow_ = std::move(flow);
+    if (closed_ && flow_ != nullptr) {
+      flow_->cut();
+    }
     answered_.cancel();
+  }
+  void wake() {
+    if (flow_ != nullptr && flow_->is_cut()) {
+      close();  // also out of a write that nobody takes
+    } else {
+      answered_.cancel();
+    }
   }
 
  private:
@@ -93,19 +123,47 @@ class StreamConnection final : public Connection, public std::enable_shared_from
     explicit Target(const std::shared_ptr<StreamConnection>& connection)
         : alive_(connection->place_.alive), connection_(connection) {}
 
-    void answer(Response response) override {
-      const auto alive = alive_.lock();
-      auto connection = connection_.lock();
-      if (alive == nullptr || connection == nullptr) {
-        return;
+    void answer(Response response) override { hand_over(std::move(response), nullptr); }
+
+    std::shared_ptr<Outflow> stream(Response head, std::function<void()> gone) override {
+      std::size_t most_waiting = 0;
+      if (const auto connection = connection_.lock()) {
+        most_waiting = connection->place_.options.max_waiting_bytes;
       }
-      const auto executor = connection->stream_.get_executor();
-      asio::dispatch(executor, [connection = std::move(connection), response = std::move(response)]() mutable {
-        connection->set_response(std::move(response));
-      });
+      auto flow = std::make_shared<Flow>(most_waiting, std::move(gone), notifier());
+      if (!hand_over(std::move(head), flow)) {
+        flow->cut();
+      }
+      return std::make_shared<FlowHandle>(std::move(flow));
     }
 
    private:
+    bool hand_over(Response response, std::shared_ptr<Flow> flow) {
+      const auto alive = alive_.lock();
+      auto connection = connection_.lock();
+      if (alive == nullptr || connection == nullptr) {
+        return false;
+      }
+      const auto executor = connection->stream_.get_executor();
+      asio::dispatch(executor, [connection = std::move(connection), response = std::move(response),
+                                flow = std::move(flow)]() mutable {
+        connection->set_response(std::move(response), std::move(flow));
+      });
+      return true;
+    }
+
+    // Tells the connection, from any thread, that there is more to send.
+    std::function<void()> notifier() {
+      return [alive_now = alive_, to = connection_] {
+        const auto alive = alive_now.lock();
+        auto connection = to.lock();
+        if (alive != nullptr && connection != nullptr) {
+          const auto executor = connection->stream_.get_executor();
+          asio::post(executor, [connection = std::move(connection)] { connection->wake(); });
+        }
+      };
+    }
+
     std::weak_ptr<void> alive_;
     std::weak_ptr<StreamConnection> connection_;
   };
@@ -144,6 +202,10 @@ class StreamConnection final : public Connection, public std::enable_shared_from
       const bool head_only = co_await respond(progress);
       more = more && !place_.stopping;
       give_back();
+      if (!closed_ && flow_ != nullptr) {
+        co_await pour(head_only);
+        co_return;
+      }
       if (closed_ || !co_await write(more, head_only)) {
         co_return;
       }
@@ -245,15 +307,95 @@ class StreamConnection final : public Connection, public std::enable_shared_from
   }
 
   asio::awaitable<bool> write(bool keep_alive, bool head_only) {
-    const Response response = *std::exchange(response_, std::nullopt);
-    const std::string head = head_of(response, keep_alive);
+    Response response = *std::exchange(response_, std::nullopt);
+    const std::string head = head_of(response, Length::kKnown, keep_alive);
     const std::array<asio::const_buffer, 2> parts{
         asio::buffer(head), head_only ? asio::const_buffer() : asio::const_buffer(asio::buffer(response.body))};
     limit(place_.options.write_timeout);
     error_code error;
     co_await asio::async_write(stream_, parts, asio::redirect_error(asio::use_awaitable, error));
+    if (!head_only && !error && !closed_) {
+      co_return co_await write_rest(response.rest);
+    }
     co_return !error && !closed_;
   }
+
+  asio::awaitable<bool> write_rest(const std::vector<Bytes>& pieces) {
+    error_code error;
+    std::string part;
+    for (std::size_t i = 0; i < pieces.size() && !error && !closed_;) {
+      part.clear();
+      while (i < pieces.size() && part.size() < kPart) {
+        part += *pieces[i++];
+      }
+      limit(place_.options.write_timeout);
+      co_await asio::async_write(stream_, asio::buffer(part), asio::redirect_error(asio::use_awaitable, error));
+    }
+    co_return !error && !closed_;
+  }
+
+  // Sends what the flow brings until it ends, and notices when the client goes.
+  asio::awaitable<void> pour(bool head_only) {
+    const Response response = *std::exchange(response_, std::nullopt);
+    std::string part = head_of(response, Length::kChunked, false);
+    if (!response.body.empty() && !head_only) {
+      part += chunk(response.body);
+    }
+    asio::co_spawn(
+        stream_.get_executor(), [self = this->shared_from_this()] { return self->notice_end(); }, asio::detached);
+    bool more = !head_only;
+    while (!closed_) {
+      if (!part.empty()) {
+        limit(place_.options.write_timeout);
+        error_code error;
+        co_await asio::async_write(stream_, asio::buffer(part), asio::redirect_error(asio::use_awaitable, error));
+        no_limit();
+        if (error || closed_) {
+          break;
+        }
+      }
+      if (!more) {
+        break;
+      }
+      answered_.expires_at(Clock::time_point::max());
+      auto [bytes, state] = flow_->take(kPart);
+      part = bytes.empty() ? std::string() : chunk(bytes);
+      more = state != Flow::State::kEnded;
+      if (!more) {
+        part += "0\r\n\r\n";
+      } else if (state == Flow::State::kCut) {
+        break;
+      } else if (part.empty()) {
+        error_code woken;
+        co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+      }
+    }
+    if (!more && !closed_) {
+      co_await see_off();
+    }
+  }
+
+  // All is said: gives the client a while to take notice.
+  asio::awaitable<void> see_off() {
+    error_code ignored;
+    socket().shutdown(tcp::socket::shutdown_send, ignored);
+    limit(kFarewell);
+    while (!closed_) {
+      answered_.expires_at(Clock::time_point::max());
+      co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    }
+  }
+
+  // A client that gets a stream has nothing more to say: what it sends is passed over.
+  asio::awaitable<void> notice_end() {
+    error_code error;
+    while (!error && !closed_) {
+      co_await stream_.async_read_some(asio::buffer(incoming_), asio::redirect_error(asio::use_awaitable, error));
+    }
+    close();
+  }
+
+  static std::string chunk(std::string_view bytes) { return fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes); }
 
   // What the client still sends is read and thrown away: closing on it at once could cost it our answer.
   asio::awaitable<void> part() {
@@ -279,6 +421,7 @@ class StreamConnection final : public Connection, public std::enable_shared_from
   RequestParser parser_;
   std::array<char, std::size_t{16} << 10> incoming_;
   std::optional<Response> response_;
+  std::shared_ptr<Flow> flow_;  // of a stream
   bool closed_ = false;
   bool has_turn_ = false;
   bool idle_ = true;

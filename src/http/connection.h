@@ -38,6 +38,7 @@ class Connection {
   virtual void start(std::function<void()> ended) = 0;
   virtual void close() = 0;
   [[nodiscard]] virtual bool idle() const = 0;  // no request has begun
+  [[nodiscard]] virtual bool streaming() const = 0;
   [[nodiscard]] virtual std::chrono::steady_clock::time_point idle_since() const = 0;
 };
 

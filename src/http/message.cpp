@@ -21,6 +21,14 @@ std::string_view IncomingRequest::header(std::string_view name) const {
   return it == headers.end() ? std::string_view{} : std::string_view(it->second);
 }
 
+std::size_t Response::size() const {
+  std::size_t size = body.size();
+  for (const Bytes& piece : rest) {
+    size += piece->size();
+  }
+  return size;
+}
+
 std::string_view reason_phrase(int status) {
   switch (status) {
     case 100:
@@ -29,6 +37,8 @@ std::string_view reason_phrase(int status) {
       return "OK";
     case 201:
       return "Created";
+    case 202:
+      return "Accepted";
     case 400:
       return "Bad Request";
     case 401:
@@ -63,6 +73,8 @@ std::string_view reason_phrase(int status) {
       return "Not Implemented";
     case 503:
       return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
     default:
       return status < 400 ? "OK" : "Error";
   }

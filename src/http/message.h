@@ -1,12 +1,16 @@
 // An HTTP request as a server gets it, and the answer.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace gantree::http {
+
+// What several may send at once without a copy. Never null.
+using Bytes = std::shared_ptr<const std::string>;
 
 // Name and value.
 using HeaderList = std::vector<std::pair<std::string, std::string>>;
@@ -28,6 +32,9 @@ struct Response {
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;
   HeaderList headers = {};
+  std::vector<Bytes> rest = {};  // sent behind the body, piece by piece
+
+  [[nodiscard]] std::size_t size() const;  // of all that is sent
 };
 
 [[nodiscard]] std::string_view reason_phrase(int status);

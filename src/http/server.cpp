@@ -114,6 +114,11 @@ void Reply::send(Response response) {
   target->answer(std::move(response));
 }
 
+std::shared_ptr<Outflow> Reply::stream(Response head, std::function<void()> gone) {
+  const auto target = std::exchange(target_, nullptr);
+  return target->stream(std::move(head), std::move(gone));
+}
+
 // All but the constructor, port and stop() belongs to the thread.
 struct Server::Core : std::enable_shared_from_this<Core> {
   Core(ServerOptions options_given, Handler handler_given)
@@ -173,7 +178,7 @@ struct Server::Core : std::enable_shared_from_this<Core> {
     acceptor.close(ignored);
     vacancy.cancel();
     for (const auto& connection : std::vector(connections)) {
-      if (connection->idle()) {
+      if (connection->idle() || connection->streaming()) {
         connection->close();
       }
     }

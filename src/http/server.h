@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "http/message.h"
@@ -22,6 +23,25 @@
 #include "http/tls.h"
 
 namespace gantree::http {
+
+// An answer that goes out bit by bit (chunked), for as long as it takes. Any thread.
+// Destroyed without an end, it cuts the client off, so that what came is not taken for all.
+class Outflow {
+ public:
+  Outflow() = default;
+  virtual ~Outflow() = default;
+  Outflow(const Outflow&) = delete;
+  Outflow& operator=(const Outflow&) = delete;
+
+  enum class Patience : std::uint8_t {
+    kBounded,  // where too much waits for a client that does not read, the client is cut off
+    kAny,      // for what is there at the beginning: it is not counted
+  };
+  // In the order of the calls. False where nothing can reach the client any more.
+  virtual bool send(std::vector<Bytes> pieces, Patience patience) = 0;
+  // Nothing follows. The connection ends with it.
+  virtual void end() = 0;
+};
 
 // The way back to one client. Movable, and may outlive the server: then nothing is sent.
 // Destroyed unused, it sends status 500. Thread safe in the sense that send() may be called on any thread.
@@ -34,6 +54,7 @@ class Reply {
     Target(const Target&) = delete;
     Target& operator=(const Target&) = delete;
     virtual void answer(Response response) = 0;
+    virtual std::shared_ptr<Outflow> stream(Response head, std::function<void()> gone) = 0;
   };
 
   explicit Reply(std::shared_ptr<Target> target) : target_(std::move(target)) {}
@@ -44,6 +65,9 @@ class Reply {
   ~Reply();
 
   void send(Response response);  // once
+  // In place of send(): what the head's body holds goes first. `gone` is called once, on the server's thread, when
+  // the client has gone or all is sent; it must not block.
+  [[nodiscard]] std::shared_ptr<Outflow> stream(Response head, std::function<void()> gone);
 
  private:
   std::shared_ptr<Target> target_;
@@ -69,7 +93,9 @@ struct ServerOptions {
   std::chrono::milliseconds header_timeout{10'000};  // the handshake has as long
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds idle_timeout{120'000};
-  std::chrono::milliseconds write_timeout{30'000};
+  std::chrono::milliseconds write_timeout{30'000};  // of each part of a long answer
+  // How much of an Outflow may wait for a client that does not read.
+  std::size_t max_waiting_bytes = std::size_t{64} << 20;
   Refusal refusal = {};  // a line of text where not given
 };
 

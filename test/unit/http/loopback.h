@@ -121,6 +121,13 @@ class Wire {
     }
   }
 
+  // Everything until the server closes.
+  std::string receive_all() {
+    while (read_more()) {
+    }
+    return std::exchange(buffer_, {});
+  }
+
   // Whether the server closes (rather than says more) within five seconds.
   bool closed() { return buffer_.empty() && read_some() == 0; }
 

@@ -308,5 +308,86 @@ TEST(ServerWithTls, SaysWhatIsWrongWithACertificate) {
   }
 }
 
+Bytes bytes(std::string text) {
+  return std::make_shared<const std::string>(std::move(text));
+}
+
+// A server whose answers are streams, which the test holds in its hands.
+class Streams : public ::testing::Test {
+ protected:
+  void start(ServerOptions options = {}) {
+    auto server = Server::start(
+        std::move(options), Handler([this](const IncomingRequest&, Reply reply) {
+          flow_.set_value(reply.stream({.content_type = "text/x", .body = "first"}, [this] { gone_.set_value(); }));
+        }));
+    ASSERT_TRUE(server) << server.error().message;
+    server_ = std::move(*server);
+  }
+  std::unique_ptr<Server> server_;
+  std::promise<std::shared_ptr<Outflow>> flow_;
+  std::promise<void> gone_;
+};
+
+TEST_F(Streams, ComeInChunksUntilTheyEnd) {
+  start();
+  Wire wire(server_->port());
+  wire.send("GET / HTTP/1.1\r\n\r\n");
+  const auto flow = flow_.get_future().get();
+  EXPECT_TRUE(flow->send({bytes("one"), bytes("two")}, Outflow::Patience::kBounded));
+  flow->end();
+  const std::string all = wire.receive_all();
+  EXPECT_NE(all.find("Transfer-Encoding: chunked\r\n"), std::string::npos) << all;
+  EXPECT_NE(all.find("\r\n\r\n5\r\nfirst\r\n"), std::string::npos) << all;
+  EXPECT_TRUE(ends_with(all, "6\r\nonetwo\r\n0\r\n\r\n")) << all;
+  EXPECT_EQ(gone_.get_future().wait_for(5s), std::future_status::ready);
+}
+
+TEST_F(Streams, AreGivenUpWhenTheClientGoes) {
+  start();
+  auto wire = std::make_unique<Wire>(server_->port());
+  wire->send("GET / HTTP/1.1\r\n\r\n");
+  const auto flow = flow_.get_future().get();
+  wire.reset();
+  EXPECT_EQ(gone_.get_future().wait_for(5s), std::future_status::ready);
+  EXPECT_FALSE(flow->send({bytes("late")}, Outflow::Patience::kBounded));
+}
+
+TEST_F(Streams, CutOffAClientThatDoesNotRead) {
+  start({.max_waiting_bytes = 1 << 20});
+  Wire wire(server_->port());
+  wire.send("GET / HTTP/1.1\r\n\r\n");
+  const auto flow = flow_.get_future().get();
+  const Bytes large = bytes(std::string(1 << 18, 'x'));
+  EXPECT_TRUE(flow->send(std::vector<Bytes>(64, large), Outflow::Patience::kAny));
+  bool open = true;
+  for (int i = 0; i < 64 && open; ++i) {
+    open = flow->send({large}, Outflow::Patience::kBounded);
+  }
+  EXPECT_FALSE(open);
+  EXPECT_EQ(gone_.get_future().wait_for(5s), std::future_status::ready);
+}
+
+TEST_F(Streams, EndWithTheServer) {
+  start();
+  Wire wire(server_->port());
+  wire.send("GET / HTTP/1.1\r\n\r\n");
+  const auto flow = flow_.get_future().get();
+  server_->stop(10s);
+  EXPECT_EQ(gone_.get_future().wait_for(0s), std::future_status::ready);
+  EXPECT_FALSE(flow->send({bytes("late")}, Outflow::Patience::kBounded));
+}
+
+TEST(Server, SendsThePiecesOfALongAnswer) {
+  auto server = Server::start({}, [](const IncomingRequest&) {
+    return Response{.body = "head ", .rest = std::vector<Bytes>(1000, bytes(std::string(1000, 'x')))};
+  });
+  ASSERT_TRUE(server);
+  Wire wire((*server)->port());
+  wire.send("GET / HTTP/1.1\r\n\r\n");
+  const std::string response = wire.receive();
+  EXPECT_NE(response.find("Content-Length: 1000005\r\n"), std::string::npos);
+  EXPECT_TRUE(ends_with(response, "head " + std::string(1'000'000, 'x')));
+}
+
 }  // namespace
 }  // namespace gantree::http
