@@ -68,6 +68,7 @@ struct Call {
   std::string content_type = "application/json";
   std::string accept = "application/json";
   std::string user = "system:admin";
+  std::string agent = {};                // the client's program: owner of the fields it writes, unless it names another
   std::shared_ptr<WatchSink> sink = {};  // for watch=true
 };
 
@@ -110,9 +111,11 @@ class Api {
   // Any thread.
   void call(Call call, Done done);
   [[nodiscard]] Answer call_and_wait(Call call);  // not on the api thread
-  // Any thread. The collection must be served, else `trouble` is told and nothing comes.
+  // Any thread. A collection that is not served yet is watched as soon as it is.
   WatchId watch(std::string path, std::string query, WatchHandlers handlers);
   void unwatch(WatchId id);
+  // Ends the watch that leads to the sink, without a word.
+  void forget(std::shared_ptr<WatchSink> sink);
   // Runs a step on the api thread, soon. Any thread.
   void post(std::function<void()> step);
   // Once, after `delay`, on the api thread. Any thread.

@@ -1,0 +1,291 @@
+#include "apiserver/api.h"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "apiserver/core.h"
+#include "apiserver/priority.h"
+#include "apiserver/storage.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How late a watch may end, or a bookmark be.
+constexpr std::chrono::milliseconds kTick{1'000};
+
+// A watch of this process.
+class HandlerSink final : public WatchSink {
+ public:
+  explicit HandlerSink(WatchHandlers handlers) : handlers_(std::move(handlers)) {}
+
+  bool events(std::span<const WatchEvent> events, bool initial) override {
+    for (const WatchEvent& event : events) {
+      if (event.type != WatchEvent::Type::kBookmark && handlers_.event) {
+        handlers_.event(event);
+      }
+    }
+    if (initial && handlers_.synced) {
+      handlers_.synced();
+    }
+    return true;
+  }
+  void ended() override {}
+
+ private:
+  WatchHandlers handlers_;
+};
+
+struct Wanted {
+  std::string path;
+  std::string query;
+  std::shared_ptr<WatchSink> sink;
+  std::uint64_t edition = 0;  // of the kinds, when it was last tried
+};
+
+}  // namespace
+
+class Api::Thread {
+ public:
+  Thread(ApiOptions options, std::unique_ptr<BuiltinSchemas> schemas, std::unique_ptr<Storage> storage)
+      : core(std::move(options), std::move(schemas), [this](std::function<void()> step) { post(std::move(step)); }),
+        storage_(std::move(storage)) {}
+
+  ~Thread() {
+    if (thread_.joinable()) {
+      {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+      }
+      wake_.notify_one();
+      thread_.join();
+    }
+  }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+  [[nodiscard]] Result<> load() {
+    if (storage_ != nullptr) {
+      if (auto loaded = storage_->load(core.store); !loaded) {
+        return loaded;
+      }
+    }
+    core.definitions.begin();
+    make_priority_classes(core);
+    core.namespaces.begin();
+    core.garbage.look_at_all();
+    return {};
+  }
+
+  void start() {
+    thread_ = std::thread([this] { work(); });
+  }
+
+  void post(std::function<void()> step) {
+    {
+      const std::lock_guard lock(mutex_);
+      steps_.push_back(std::move(step));
+    }
+    wake_.notify_one();
+  }
+
+  void after(std::chrono::milliseconds delay, std::function<void()> step) {
+    {
+      const std::lock_guard lock(mutex_);
+      timers_.emplace(Clock::now() + delay, std::move(step));
+    }
+    wake_.notify_one();
+  }
+
+  void watch(WatchId id, Wanted wanted) {
+    sinks_[id] = wanted.sink;
+    begin(std::move(wanted));
+  }
+  void unwatch(WatchId id) {
+    if (const auto it = sinks_.find(id); it != sinks_.end()) {
+      forget(it->second.get());
+      sinks_.erase(it);
+    }
+  }
+  void forget(const WatchSink* sink) {
+    core.watches.forget(sink);
+    std::erase_if(unserved_, [&](const Wanted& wanted) { return wanted.sink.get() == sink; });
+  }
+  [[nodiscard]] WatchId next_watch() { return last_watch_.fetch_add(1) + 1; }
+
+  Core core;
+
+ private:
+  // Until there is something to do. False: it is over.
+  bool wait(std::vector<std::function<void()>>& steps) {
+    std::unique_lock lock(mutex_);
+    const auto now = Clock::now();
+    auto until = timers_.empty() ? now + kTick : std::min(now + kTick, timers_.begin()->first);
+    if (has_soon_) {
+      until = now;
+    }
+    wake_.wait_until(lock, until, [&] { return stopping_ || !steps_.empty(); });
+    steps = std::exchange(steps_, {});
+    for (auto it = timers_.begin(); it != timers_.end() && it->first <= Clock::now(); it = timers_.erase(it)) {
+      steps.push_back(std::move(it->second));
+    }
+    return !stopping_;
+  }
+
+  void work() {
+    std::vector<std::function<void()>> steps;
+    has_soon_ = true;  // what the start left to do
+    while (wait(steps)) {
+      for (const auto& step : steps) {
+        step();
+      }
+      for (const auto& step : core.take_soon()) {
+        step();
+      }
+      retry_watches();
+      finish();
+      has_soon_ = core.has_soon();
+    }
+  }
+
+  // Makes durable what was done, and only then tells.
+  void finish() {
+    const std::vector<Store::Change> changes = core.store.take_changes();
+    if (!changes.empty() && storage_ != nullptr) {
+      if (const auto committed = storage_->commit(changes, core.store.revision()); !committed) {
+        // Memory is ahead of the disk: going on would acknowledge what may be lost.
+        fmt::print(stderr, "the cluster's data cannot be written, so it ends here: {}\n", committed.error().message);
+        std::abort();
+      }
+    }
+    core.watches.gather(changes);
+    for (Core::Finished& finished : core.take_answers()) {
+      finished.done(std::move(finished.answer));
+    }
+    core.watches.flush(Clock::now());
+  }
+
+  void begin(Wanted wanted) {
+    Call call;
+    call.path = wanted.path;
+    call.query = wanted.query.empty() ? "watch=true" : wanted.query + "&watch=true";
+    call.query += "&timeoutSeconds=1000000000";
+    call.sink = wanted.sink;
+    wanted.edition = core.registry.edition();
+    core.serve(std::move(call), [this, wanted = std::move(wanted)](const Answer& answer) {
+      if (!answer.ok()) {
+        unserved_.push_back(wanted);
+        if (answer.status != 404) {
+          core.trouble(fmt::format("{} cannot be watched: {}", wanted.path, answer.text()));
+        }
+      }
+    });
+  }
+
+  // The kinds may have changed before it was known that a watch has to wait for that.
+  void retry_watches() {
+    const std::uint64_t edition = core.registry.edition();
+    std::vector<Wanted> again;
+    std::erase_if(unserved_, [&](Wanted& wanted) {
+      const bool changed = wanted.edition != edition;
+      if (changed) {
+        again.push_back(std::move(wanted));
+      }
+      return changed;
+    });
+    for (Wanted& wanted : again) {
+      begin(std::move(wanted));
+    }
+  }
+
+  std::unique_ptr<Storage> storage_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::function<void()>> steps_;                        // under mutex_
+  std::multimap<Clock::time_point, std::function<void()>> timers_;  // under mutex_
+  bool stopping_ = false;                                           // under mutex_
+  std::atomic<WatchId> last_watch_ = 0;
+  // What follows belongs to the thread.
+  bool has_soon_ = false;
+  std::map<WatchId, std::shared_ptr<WatchSink>> sinks_;
+  std::vector<Wanted> unserved_;
+  std::thread thread_;
+};
+
+Api::Api(std::unique_ptr<Thread> thread) : thread_(std::move(thread)) {}
+Api::~Api() = default;
+
+Result<std::unique_ptr<Api>> Api::start(ApiOptions options) {
+  auto schemas = BuiltinSchemas::load();
+  if (!schemas) {
+    return tl::unexpected(schemas.error());
+  }
+  std::unique_ptr<Storage> storage;
+  if (!options.file.empty()) {
+    auto opened = Storage::open(options.file);
+    if (!opened) {
+      return tl::unexpected(opened.error());
+    }
+    storage = std::move(*opened);
+  }
+  auto thread = std::make_unique<Thread>(std::move(options), std::move(*schemas), std::move(storage));
+  if (auto loaded = thread->load(); !loaded) {
+    return tl::unexpected(loaded.error());
+  }
+  thread->start();
+  return std::unique_ptr<Api>(new Api(std::move(thread)));
+}
+
+void Api::call(Call call, Done done) {
+  thread_->post([thread = thread_.get(), call = std::move(call), done = std::move(done)]() mutable {
+    thread->core.serve(std::move(call), std::move(done));
+  });
+}
+
+Answer Api::call_and_wait(Call request) {
+  auto promise = std::make_shared<std::promise<Answer>>();
+  auto answer = promise->get_future();
+  call(std::move(request), [promise](Answer given) { promise->set_value(std::move(given)); });
+  return answer.get();
+}
+
+WatchId Api::watch(std::string path, std::string query, WatchHandlers handlers) {
+  const WatchId id = thread_->next_watch();
+  auto sink = std::make_shared<HandlerSink>(std::move(handlers));
+  thread_->post([thread = thread_.get(), id, path = std::move(path), query = std::move(query), sink] {
+    thread->watch(id, {path, query, sink});
+  });
+  return id;
+}
+
+void Api::unwatch(WatchId id) {
+  thread_->post([thread = thread_.get(), id] { thread->unwatch(id); });
+}
+
+void Api::forget(std::shared_ptr<WatchSink> sink) {
+  thread_->post([thread = thread_.get(), sink = std::move(sink)] { thread->forget(sink.get()); });
+}
+
+void Api::post(std::function<void()> step) {
+  thread_->post(std::move(step));
+}
+
+void Api::after(std::chrono::milliseconds delay, std::function<void()> step) {
+  thread_->after(delay, std::move(step));
+}
+
+void Api::set_service(std::string name, std::string address) {
+  thread_->post([thread = thread_.get(), name = std::move(name), address = std::move(address)] {
+    thread->core.options.services.insert_or_assign(name, address);
+  });
+}
+
+}  // namespace gantree::apiserver

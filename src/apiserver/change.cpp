@@ -1,0 +1,222 @@
+// update and patch: whatever turns one state of an object into the next.
+#include <fmt/format.h>
+
+#include "apiserver/admission.h"
+#include "apiserver/apply.h"
+#include "apiserver/convert.h"
+#include "apiserver/handlers.h"
+#include "apiserver/intake.h"
+#include "apiserver/patch.h"
+#include "apiserver/writing.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+// How often a change is repeated that others get in the way of.
+constexpr int kTries = 5;
+
+using Part = Change::Part;
+
+void move_member(const Object& from, Object& to, std::string_view name) {
+  if (const Value* value = from.if_contains(name)) {
+    to[name] = *value;
+  } else if (const auto it = to.find(name); it != to.end()) {
+    to.stable_erase(it);
+  }
+}
+
+// Keeps to the part that the request may write.
+void confine(const Kind& kind, Part part, const Object& current, Object& desired) {
+  if (part == Part::kWanted && kind.has("status")) {
+    move_member(current, desired, "status");
+  } else if (part == Part::kStatus) {
+    Object confined = current;
+    move_member(desired, confined, "status");
+    if (!kind.custom()) {
+      // Built-in kinds take labels and annotations along; custom ones only the account of fields.
+      const Value owners = find(current, {"metadata", "ownerReferences"}) == nullptr
+                               ? Value()
+                               : *find(current, {"metadata", "ownerReferences"});
+      move_member(desired, confined, "metadata");
+      if (!owners.is_null()) {
+        object_in(confined, "metadata")["ownerReferences"] = owners;
+      }
+    } else if (const Object* metadata = object_at(desired, {"metadata"})) {
+      move_member(*metadata, object_in(confined, "metadata"), "managedFields");
+      move_member(*metadata, object_in(confined, "metadata"), "resourceVersion");
+    }
+    desired = std::move(confined);
+  }
+}
+
+// Counts a change of what is wanted.
+void count_generation(const Kind& kind, const Object& current, Object& desired) {
+  if (!kind.generation || !wants_differ(current, desired, kind.has("status"))) {
+    return;
+  }
+  const Value* generation = find(current, {"metadata", "generation"});
+  object_in(desired, "metadata")["generation"] =
+      generation != nullptr && generation->is_int64() ? generation->get_int64() + 1 : 1;
+}
+
+struct Draft {
+  Object current;
+  Object desired;
+  bool names_version = false;  // a loser of a race is told so
+  bool nothing = false;        // to do
+};
+
+Outcome<> prepare(Request& request, const Change& change, Draft& draft) {
+  const Kind& kind = *request.kind;
+  auto desired = change.transform(&draft.current);
+  if (!desired) {
+    return tl::unexpected(std::move(desired.error()));
+  }
+  draft.desired = std::move(*desired);
+  if (auto typed = check_type(kind, draft.desired); !typed) {
+    return typed;
+  }
+  if (change.part != Part::kAll) {
+    if (auto tidied = tidy(request, kind, draft.desired); !tidied) {
+      return tidied;
+    }
+  }
+  draft.names_version = !text_at(draft.desired, {"metadata", "resourceVersion"}).empty() && change.must_have_version;
+  if (auto fits = check_versions(kind, draft.current, draft.desired, change.must_have_version && kind.custom());
+      !fits) {
+    return fits;
+  }
+  carry_metadata(draft.current, draft.desired);
+  confine(kind, change.part, draft.current, draft.desired);
+  complete(kind, draft.desired);
+  if (change.part != Part::kAll) {
+    count_generation(kind, draft.current, draft.desired);
+  }
+  return {};
+}
+
+// After all that may still change it.
+Outcome<> finish(Core& core, const Request& request, const Change& change, Draft& draft) {
+  const Kind& kind = *request.kind;
+  if (change.part != Part::kAll) {
+    if (auto sound = check_object(kind, &draft.current, draft.desired, request.subresource); !sound) {
+      return sound;
+    }
+  }
+  if (!change.apply && change.part != Part::kAll) {
+    keep_account(core, request, &draft.current, draft.desired);
+  }
+  object_in(draft.desired, "metadata")["resourceVersion"] = text_at(draft.current, {"metadata", "resourceVersion"});
+  draft.nothing = same(Value(draft.current), Value(draft.desired));
+  return {};
+}
+
+// One try. Nothing where somebody else was faster.
+Task<std::optional<Answer>> try_change(Core& core, RequestPtr request, std::shared_ptr<const Change> change) {
+  const KindPtr kind = request->kind;
+  const Key key{kind->namespaced ? request->ns : "", request->name};
+  const Entry* entry = core.store.find(kind->table, key);
+  auto stored = entry == nullptr ? std::nullopt : core.read(kind->table, key);
+  if (!stored) {
+    co_return std::optional<Answer>(refuse(not_found(kind->what(), request->name)));
+  }
+  const std::uint64_t revision = entry->revision;
+  auto current = co_await convert(core, kind, std::move(*stored));
+  if (!current) {
+    co_return std::optional<Answer>(refuse(current.error()));
+  }
+  Draft draft;
+  draft.current = std::move(*current);
+  if (const auto prepared = prepare(*request, *change, draft); !prepared) {
+    co_return std::optional<Answer>(refuse(prepared.error()));
+  }
+  const bool asks = concerns_webhooks(core, *request, Operation::kUpdate);
+  auto admission = std::make_shared<Admission>();
+  admission->operation = Operation::kUpdate;
+  admission->name = request->name;
+  admission->old = &draft.current;
+  admission->object = &draft.desired;
+  admission->dry_run = request->dry_run();
+  if (asks) {
+    const auto mutated = co_await admit_mutating(core, request, admission);
+    if (!mutated) {
+      co_return std::optional<Answer>(refuse(mutated.error()));
+    }
+    complete(*kind, draft.desired);
+  }
+  if (const auto finished = finish(core, *request, *change, draft); !finished) {
+    co_return std::optional<Answer>(refuse(finished.error()));
+  }
+  if (asks) {
+    const auto validated = co_await admit_validating(core, request, admission);
+    if (!validated) {
+      co_return std::optional<Answer>(refuse(validated.error()));
+    }
+  }
+  if (draft.nothing) {
+    const Entry* now = core.store.find(kind->table, key);
+    if (now != nullptr && now->revision == revision) {
+      co_return std::optional<Answer>(change->answer ? change->answer(draft.current)
+                                                     : written_answer(core, *request, 200, *now));
+    }
+  }
+  Written written;
+  written.request = request;
+  written.object = std::move(draft.desired);
+  written.expected = revision;
+  const Object kept = change->answer ? written.object : Object();
+  auto answer = co_await store_changed(core, std::move(written));
+  if (!answer && draft.names_version) {
+    co_return std::optional<Answer>(refuse(modified(kind->what(), request->name)));
+  }
+  if (answer && answer->ok() && change->answer) {
+    co_return std::optional<Answer>(change->answer(kept));
+  }
+  co_return answer;
+}
+
+Part part_of(const Request& request) {
+  return request.subresource == "status" ? Part::kStatus : Part::kWanted;
+}
+
+}  // namespace
+
+Task<Answer> change_object(Core& core, RequestPtr request, std::shared_ptr<const Change> change) {
+  for (int i = 0; i < kTries; ++i) {
+    auto answer = co_await try_change(core, request, change);
+    if (answer) {
+      co_return std::move(*answer);
+    }
+  }
+  co_return refuse(modified(request->what(), request->name));
+}
+
+Task<Answer> update_object(Core& core, RequestPtr request) {
+  if (const auto sound = check_options(*request); !sound) {
+    co_return refuse(sound.error());
+  }
+  auto object = decode_object(*request, *request->kind);
+  if (!object) {
+    co_return refuse(object.error());
+  }
+  const std::string_view name = text_at(*object, {"metadata", "name"});
+  if (!name.empty() && name != request->name) {
+    co_return refuse(bad_request(
+        fmt::format("the name of the object ({}) does not match the name on the URL ({})", name, request->name)));
+  }
+  const std::string_view ns = text_at(*object, {"metadata", "namespace"});
+  if (request->kind->namespaced && !ns.empty() && ns != request->ns) {
+    co_return refuse(
+        bad_request("the namespace of the provided object does not match the namespace sent on the request"));
+  }
+  auto change = std::make_shared<Change>();
+  auto wanted = std::make_shared<const Object>(std::move(*object));
+  change->transform = [wanted](const Object*) -> Outcome<Object> { return *wanted; };
+  change->part = part_of(*request);
+  change->must_have_version = true;
+  Answer answer = co_await change_object(core, request, change);
+  co_return answer;
+}
+
+}  // namespace gantree::apiserver

@@ -1,0 +1,304 @@
+#include "apiserver/definitions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apiserver/core.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+constexpr std::string_view kTable = "customresourcedefinitions.apiextensions.k8s.io";
+constexpr std::string_view kCleanup = "customresourcecleanup.apiextensions.k8s.io";
+constexpr std::string_view kVerbs = "create,delete,deletecollection,get,list,patch,update,watch";
+
+bool flag_at(const Value& value, std::string_view key) {
+  const Value* flag = find(value, {key});
+  return flag != nullptr && flag->is_bool() && flag->get_bool();
+}
+
+std::vector<std::string> texts(const Array* array) {
+  std::vector<std::string> result;
+  if (array != nullptr) {
+    for (const Value& value : *array) {
+      result.emplace_back(text_of(value));
+    }
+  }
+  return result;
+}
+
+// v2 before v1 before v1beta2 before v1alpha1; what is no such name comes last.
+struct VersionRank {
+  int kind = 0;  // 3 stable, 2 beta, 1 alpha
+  int major = 0;
+  int minor = 0;
+  friend auto operator<=>(const VersionRank&, const VersionRank&) = default;
+};
+VersionRank rank_of(std::string_view text) {
+  VersionRank rank;
+  std::size_t at = 1;
+  const auto number = [&] {
+    int value = 0;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && value < 100'000; ++at) {
+      value = value * 10 + (text[at] - '0');
+    }
+    return value;
+  };
+  if (!text.starts_with('v')) {
+    return rank;
+  }
+  rank.major = number();
+  const std::string_view rest = text.substr(at);
+  rank.kind = rest.empty() ? 3 : rest.starts_with("beta") ? 2 : rest.starts_with("alpha") ? 1 : 0;
+  at += rank.kind == 2 ? 4 : rank.kind == 1 ? 5 : 0;
+  rank.minor = number();
+  return rank;
+}
+
+KindPtr kind_of(const Object& object, const Value& version, const std::shared_ptr<const Definition>& definition) {
+  auto kind = std::make_shared<Kind>();
+  const Object& names = definition->names;
+  kind->group = text_at(object, {"spec", "group"});
+  kind->version = text_at(version, {"name"});
+  kind->resource = text_at(names, {"plural"});
+  kind->singular = text_at(names, {"singular"});
+  kind->kind = text_at(names, {"kind"});
+  kind->list_kind = text_at(names, {"listKind"});
+  kind->namespaced = text_at(object, {"spec", "scope"}) != "Cluster";
+  kind->short_names = texts(array_at(names, {"shortNames"}));
+  kind->categories = texts(array_at(names, {"categories"}));
+  kind->verbs = kVerbs;
+  kind->generation = true;
+  kind->table = definition->name;
+  kind->definition = definition;
+  kind->schema = definition->find(kind->version)->schema;
+  if (find(version, {"subresources", "status"}) != nullptr) {
+    kind->subresources.emplace_back("status");
+  }
+  if (const Object* scale = object_at(version, {"subresources", "scale"})) {
+    kind->subresources.emplace_back("scale");
+    kind->scale = ScalePaths{std::string(text_at(*scale, {"specReplicasPath"})),
+                             std::string(text_at(*scale, {"statusReplicasPath"})),
+                             std::string(text_at(*scale, {"labelSelectorPath"}))};
+  }
+  return kind;
+}
+
+Object full_names(const Object& object) {
+  const Object* given = object_at(object, {"spec", "names"});
+  Object names = given == nullptr ? Object() : *given;
+  const std::string kind(text_at(names, {"kind"}));
+  if (text_at(names, {"singular"}).empty()) {
+    std::string lower = kind;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    names["singular"] = lower;
+  }
+  if (text_at(names, {"listKind"}).empty()) {
+    names["listKind"] = kind + "List";
+  }
+  return names;
+}
+
+Object condition(std::string_view type, bool holds, std::string_view reason, std::string_view message,
+                 std::string_view now) {
+  Object result;
+  result["type"] = type;
+  result["status"] = holds ? "True" : "False";
+  result["lastTransitionTime"] = now;
+  result["reason"] = reason;
+  result["message"] = message;
+  return result;
+}
+
+// Sets it, keeping the time where nothing changes.
+void set_condition(Array& conditions, Object wanted) {
+  for (Value& value : conditions) {
+    if (text_at(value, {"type"}) == text_at(wanted, {"type"})) {
+      if (text_at(value, {"status"}) == text_at(wanted, {"status"})) {
+        wanted["lastTransitionTime"] = text_at(value, {"lastTransitionTime"});
+      }
+      value = std::move(wanted);
+      return;
+    }
+  }
+  conditions.push_back(std::move(wanted));
+}
+
+}  // namespace
+
+const Definition::Version* Definition::find(std::string_view version) const {
+  const auto it = std::find_if(versions.begin(), versions.end(), [&](const Version& v) { return v.name == version; });
+  return it == versions.end() ? nullptr : &*it;
+}
+
+Result<std::shared_ptr<const Definition>> read_definition(const Object& object, const Schema& metadata) {
+  auto definition = std::make_shared<Definition>();
+  definition->name = text_at(object, {"metadata", "name"});
+  definition->names = full_names(object);
+  definition->by_webhook = text_at(object, {"spec", "conversion", "strategy"}) == "Webhook";
+  if (const Object* webhook = object_at(object, {"spec", "conversion", "webhook"})) {
+    if (const Object* client = object_at(*webhook, {"clientConfig"})) {
+      definition->client = *client;
+    }
+    definition->review_versions = texts(array_at(*webhook, {"conversionReviewVersions"}));
+  }
+  const Array* versions = array_at(object, {"spec", "versions"});
+  if (versions == nullptr || versions->empty()) {
+    return invalid(fmt::format("CustomResourceDefinition \"{}\" has no versions", definition->name));
+  }
+  for (const Value& value : *versions) {
+    Definition::Version version;
+    version.name = text_at(value, {"name"});
+    version.served = flag_at(value, "served");
+    version.stored = flag_at(value, "storage");
+    if (const Array* columns = array_at(value, {"additionalPrinterColumns"})) {
+      version.columns = *columns;
+    }
+    if (const Value* openapi = apiserver::find(value, {"schema", "openAPIV3Schema"})) {
+      version.openapi = *openapi;
+      auto schema = define_custom(definition->schemas, *openapi, &metadata);
+      if (!schema) {
+        return invalid(fmt::format("CustomResourceDefinition \"{}\", version {}: {}", definition->name, version.name,
+                                   schema.error().message));
+      }
+      version.schema = *schema;
+    }
+    definition->versions.push_back(std::move(version));
+  }
+  return std::shared_ptr<const Definition>(std::move(definition));
+}
+
+void Definitions::begin() {
+  if (const Table* table = core_.store.find_table(kTable)) {
+    std::vector<std::string> names;
+    for (const auto& [key, entry] : table->entries) {
+      names.push_back(key.name);
+    }
+    for (const std::string& name : names) {
+      serve(name);
+    }
+  }
+}
+
+void Definitions::changed(std::string_view table, const Key& key, bool there) {
+  if (table == kTable) {
+    if (there) {
+      core_.soon([this, name = key.name] { serve(name); });
+    } else {
+      withdraw(key.name);
+    }
+  } else if (!there && served_.contains(table)) {
+    // The last object of a definition that is being deleted may have gone.
+    const Entry* entry = core_.store.find(kTable, {"", std::string(table)});
+    if (entry != nullptr && entry->facts->deleting) {
+      core_.soon([this, name = std::string(table)] { empty_out(name); });
+    }
+  }
+}
+
+void Definitions::serve(const std::string& name) {
+  auto object = core_.read(kTable, {"", name});
+  if (!object) {
+    return;
+  }
+  if (is_deleting(*object)) {
+    empty_out(name);
+    return;
+  }
+  const Value* spec = find(*object, {"spec"});
+  std::string text = spec == nullptr ? std::string() : to_json(*spec);
+  if (const auto it = served_.find(name); it != served_.end() && it->second == text) {
+    return;
+  }
+  const auto definition = read_definition(*object, core_.schemas->object_meta());
+  if (!definition) {
+    set_status(name, nullptr, definition.error().message);
+    return;
+  }
+  std::vector<KindPtr> kinds;
+  KindPtr stored;
+  for (const Value& version : *array_at(*object, {"spec", "versions"})) {
+    KindPtr kind = kind_of(*object, version, *definition);
+    if (flag_at(version, "storage")) {
+      stored = kind;
+    }
+    if (flag_at(version, "served")) {
+      kinds.push_back(std::move(kind));
+    }
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const KindPtr& a, const KindPtr& b) { return rank_of(a->version) > rank_of(b->version); });
+  core_.registry.replace(name, std::move(kinds), std::move(stored));
+  (void)core_.store.table(name);
+  served_[name] = std::move(text);
+  set_status(name, definition->get(), "");
+}
+
+void Definitions::withdraw(const std::string& name) {
+  if (const auto it = served_.find(name); it != served_.end()) {
+    served_.erase(it);
+    core_.registry.replace(name, {}, nullptr);
+  }
+}
+
+void Definitions::set_status(const std::string& name, const Definition* definition, const std::string& trouble) {
+  core_.edit(kTable, {"", name}, [&](Object& object) {
+    const Object before = object;
+    add_finalizer(object, kCleanup);
+    Object& status = object_in(object, "status");
+    Array conditions = array_at(status, {"conditions"}) == nullptr ? Array() : *array_at(status, {"conditions"});
+    const bool fine = definition != nullptr;
+    if (fine) {
+      set_condition(conditions, condition("NamesAccepted", true, "NoConflicts", "no conflicts found", core_.now()));
+    } else {
+      set_condition(conditions, condition("NonStructuralSchema", true, "Violations", trouble, core_.now()));
+    }
+    set_condition(conditions, condition("Established", fine, fine ? "InitialNamesAccepted" : "NotAccepted",
+                                        fine ? "the initial names have been accepted" : trouble, core_.now()));
+    status["conditions"] = std::move(conditions);
+    if (fine) {
+      status["acceptedNames"] = definition->names;
+      Array stored = array_at(status, {"storedVersions"}) == nullptr ? Array() : *array_at(status, {"storedVersions"});
+      for (const Definition::Version& version : definition->versions) {
+        const bool listed = std::any_of(stored.begin(), stored.end(),
+                                        [&](const Value& value) { return text_of(value) == version.name; });
+        if (version.stored && !listed) {
+          stored.push_back(Value(version.name));
+        }
+      }
+      status["storedVersions"] = std::move(stored);
+      object_in(object, "spec")["names"] = definition->names;
+    }
+    return !same(Value(before), Value(object));
+  });
+}
+
+// A definition goes when the last of its objects is gone.
+void Definitions::empty_out(const std::string& name) {
+  const Table* table = core_.store.find_table(name);
+  const KindPtr kind = core_.registry.stored_kind(name);
+  if (table == nullptr || kind == nullptr || table->entries.empty()) {
+    core_.edit(kTable, {"", name}, [](Object& object) {
+      if (!has_finalizer(object, kCleanup)) {
+        return false;
+      }
+      remove_finalizer(object, kCleanup);
+      return true;
+    });
+    return;
+  }
+  for (const auto& [key, entry] : table->entries) {
+    if (!entry.facts->deleting) {
+      Call call;
+      call.method = "DELETE";
+      call.path = path_of(*kind, key);
+      call.user = "system:apiserver";
+      core_.ask(std::move(call), [](const Answer&) {});
+    }
+  }
+}
+
+}  // namespace gantree::apiserver

@@ -1,0 +1,123 @@
+#include "apiserver/eviction.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "apiserver/handlers.h"
+#include "apiserver/selector.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+constexpr std::string_view kBudgets = "poddisruptionbudgets.policy";
+constexpr std::chrono::seconds kRetry{10};
+
+std::int64_t number_at(const Object& object, std::initializer_list<std::string_view> keys) {
+  const Value* value = find(object, keys);
+  return value != nullptr && value->is_int64() ? value->get_int64() : 0;
+}
+
+// Names of the budgets that the pod counts to.
+std::vector<std::string> budgets_of(const Core& core, const std::string& ns, const Object& pod) {
+  std::vector<std::string> names;
+  const Table* table = core.store.find_table(kBudgets);
+  if (table == nullptr) {
+    return names;
+  }
+  const Pairs labels = pairs_of(object_at(pod, {"metadata", "labels"}));
+  for (auto it = table->entries.lower_bound({ns, ""}); it != table->entries.end() && it->first.ns == ns; ++it) {
+    const auto budget = core.read(kBudgets, it->first);
+    const auto selector = budget ? LabelSelector::from_object(find(*budget, {"spec", "selector"}))
+                                 : Result<LabelSelector>(invalid("gone"));
+    if (selector && selector->matches(labels)) {
+      names.push_back(it->first.name);
+    }
+  }
+  return names;
+}
+
+Failure over_budget(const Object& budget) {
+  Failure failure =
+      too_many_requests("Cannot evict pod as it would violate the pod's disruption budget.", std::chrono::seconds(0));
+  add_cause(failure, "DisruptionBudget",
+            fmt::format("The disruption budget {} needs {} healthy pods and has {} currently",
+                        text_at(budget, {"metadata", "name"}), number_at(budget, {"status", "desiredHealthy"}),
+                        number_at(budget, {"status", "currentHealthy"})),
+            "");
+  return failure;
+}
+
+// Takes one disruption from the budget, or says why there is none.
+Outcome<> spend(Core& core, const Key& key, std::string_view pod, bool rehearsal) {
+  const auto budget = core.read(kBudgets, key);
+  if (!budget) {
+    return {};
+  }
+  if (number_at(*budget, {"status", "observedGeneration"}) < number_at(*budget, {"metadata", "generation"})) {
+    return tl::unexpected(
+        too_many_requests("Cannot evict pod as it would violate the pod's disruption budget.", kRetry));
+  }
+  if (number_at(*budget, {"status", "disruptionsAllowed"}) <= 0) {
+    return tl::unexpected(over_budget(*budget));
+  }
+  if (!rehearsal) {
+    core.edit(kBudgets, key, [&](Object& object) {
+      Object& status = object_in(object, "status");
+      status["disruptionsAllowed"] = number_at(object, {"status", "disruptionsAllowed"}) - 1;
+      object_in(status, "disruptedPods")[pod] = core.now();
+      return true;
+    });
+  }
+  return {};
+}
+
+// Pods that do not run cost no budget.
+bool is_free(const Object& pod) {
+  const std::string_view phase = text_at(pod, {"status", "phase"});
+  return phase == "Succeeded" || phase == "Failed" || phase == "Pending" || phase.empty() || is_deleting(pod);
+}
+
+}  // namespace
+
+Task<Answer> evict_pod(Core& core, RequestPtr request) {
+  if (request->call.method != "POST") {
+    co_return refuse(method_not_allowed_here());
+  }
+  const auto body = parse_json(request->call.body);
+  if (!body || !body->is_object()) {
+    co_return refuse(bad_request("the body of the request is no Eviction"));
+  }
+  const auto pod = core.read("pods", {request->ns, request->name});
+  if (!pod) {
+    co_return refuse(not_found(request->what(), request->name));
+  }
+  auto deletion = std::make_shared<Request>(*request);
+  deletion->subresource.clear();
+  const Value* given = find(*body, {"deleteOptions"});
+  deletion->call.body = given == nullptr || !given->is_object() ? std::string() : to_json(*given);
+  auto options = read_delete_options(*deletion);
+  if (!options) {
+    co_return refuse(options.error());
+  }
+  if (!is_free(*pod)) {
+    const std::vector<std::string> names = budgets_of(core, request->ns, *pod);
+    if (names.size() > 1) {
+      co_return refuse(internal_error(
+          "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."));
+    }
+    for (const std::string& name : names) {
+      if (const auto spent = spend(core, {request->ns, name}, request->name, options->dry_run); !spent) {
+        co_return refuse(spent.error());
+      }
+    }
+  }
+  const Answer deleted = co_await delete_with(core, deletion, *options);
+  if (!deleted.ok()) {
+    co_return deleted;
+  }
+  co_return json_answer(201, success());
+}
+
+}  // namespace gantree::apiserver

@@ -1,0 +1,178 @@
+#include "apiserver/front.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apiserver/json.h"
+#include "apiserver/status.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+// What etcd lets kube-apiserver store, and some more.
+constexpr std::size_t kLongestBody = std::size_t{3} << 20;
+constexpr std::size_t kMostConnections = 4'096;
+constexpr std::string_view kUser = "kubernetes-admin";
+
+// Takes as long whatever is given, so that the token cannot be found out letter by letter.
+bool same_secret(std::string_view given, std::string_view secret) {
+  unsigned difference = given.size() == secret.size() ? 0U : 1U;
+  for (std::size_t i = 0; i < secret.size(); ++i) {
+    const char other = i < given.size() ? given[i] : '\0';
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(secret[i] ^ other));
+  }
+  return difference == 0;
+}
+
+bool has_token(const http::IncomingRequest& request, std::string_view token) {
+  static constexpr std::string_view kScheme = "Bearer ";
+  const std::string_view header = request.header("authorization");
+  return header.starts_with(kScheme) && same_secret(header.substr(kScheme.size()), token);
+}
+
+http::Response to_response(const Failure& failure) {
+  http::Response response;
+  response.status = failure.code;
+  response.content_type = "application/json";
+  response.body = to_json(failure.status);
+  if (failure.code == 401) {
+    response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  }
+  return response;
+}
+
+http::Response to_response(Answer answer) {
+  http::Response response;
+  response.status = answer.status;
+  response.content_type = std::move(answer.content_type);
+  response.headers = std::move(answer.headers);
+  response.headers.emplace_back("Cache-Control", "no-cache, private");
+  response.rest = std::move(answer.body);
+  return response;
+}
+
+// Frames around an object: {"type":"ADDED","object":...}.
+Bytes frame(WatchEvent::Type type) {
+  static const auto make = [](std::string_view name) {
+    return std::make_shared<const std::string>(fmt::format("{{\"type\":\"{}\",\"object\":", name));
+  };
+  static const Bytes kAdded = make("ADDED");
+  static const Bytes kModified = make("MODIFIED");
+  static const Bytes kDeleted = make("DELETED");
+  static const Bytes kBookmark = make("BOOKMARK");
+  static const Bytes kError = make("ERROR");
+  switch (type) {
+    case WatchEvent::Type::kAdded:
+      return kAdded;
+    case WatchEvent::Type::kModified:
+      return kModified;
+    case WatchEvent::Type::kDeleted:
+      return kDeleted;
+    case WatchEvent::Type::kBookmark:
+      return kBookmark;
+    case WatchEvent::Type::kError:
+      break;
+  }
+  return kError;
+}
+
+// A watch that leads to a client. Api thread, but for the construction.
+class HttpSink final : public WatchSink {
+ public:
+  void open(std::shared_ptr<http::Outflow> flow) { flow_ = std::move(flow); }
+
+  bool events(std::span<const WatchEvent> events, bool initial) override {
+    static const Bytes kEnd = std::make_shared<const std::string>("}\n");
+    if (flow_ == nullptr) {
+      return false;
+    }
+    std::vector<Bytes> pieces;
+    pieces.reserve(events.size() * 3);
+    for (const WatchEvent& event : events) {
+      pieces.push_back(frame(event.type));
+      pieces.push_back(event.object);
+      pieces.push_back(kEnd);
+    }
+    return flow_->send(std::move(pieces), initial ? http::Outflow::Patience::kAny : http::Outflow::Patience::kBounded);
+  }
+  void ended() override {
+    if (flow_ != nullptr) {
+      flow_->end();
+    }
+  }
+
+ private:
+  std::shared_ptr<http::Outflow> flow_;
+};
+
+bool is_watch(std::string_view query) {
+  return query.find("watch=") != std::string_view::npos;
+}
+
+Call to_call(http::IncomingRequest request) {
+  Call call;
+  call.user = kUser;
+  call.agent = request.header("user-agent");
+  call.content_type = request.header("content-type");
+  call.accept = request.header("accept");
+  call.method = std::move(request.method);
+  call.path = std::move(request.path);
+  call.query = std::move(request.query);
+  call.body = std::move(request.body);
+  return call;
+}
+
+void answer(Api& api, http::IncomingRequest request, http::Reply reply) {
+  Call call = to_call(std::move(request));
+  std::shared_ptr<HttpSink> sink;
+  if (is_watch(call.query)) {
+    sink = std::make_shared<HttpSink>();
+    call.sink = sink;
+  }
+  auto kept = std::make_shared<http::Reply>(std::move(reply));
+  api.call(std::move(call), [&api, kept, sink](Answer given) {
+    if (!given.streaming) {
+      kept->send(to_response(std::move(given)));
+      return;
+    }
+    std::weak_ptr<HttpSink> watching = sink;
+    sink->open(kept->stream(to_response(std::move(given)), [&api, watching] {
+      if (auto gone = watching.lock()) {
+        api.forget(std::move(gone));
+      }
+    }));
+  });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Front>> Front::start(FrontOptions options, Api& api) {
+  http::ServerOptions server;
+  server.listen = options.listen;
+  server.tls = options.tls;
+  server.limits.body_bytes = kLongestBody;
+  server.max_connections = kMostConnections;
+  server.refusal = [token = options.token](const http::IncomingRequest& request, int status, std::string_view what) {
+    return to_response(has_token(request, token)
+                           ? failure(status, status == 413 ? "RequestEntityTooLarge" : "BadRequest", what)
+                           : unauthorized());
+  };
+  auto started = http::Server::start(std::move(server),
+                                     [&api, token = options.token](http::IncomingRequest request, http::Reply reply) {
+                                       if (!has_token(request, token)) {
+                                         reply.send(to_response(unauthorized()));
+                                         return;
+                                       }
+                                       answer(api, std::move(request), std::move(reply));
+                                     });
+  if (!started) {
+    return tl::unexpected(started.error());
+  }
+  return std::unique_ptr<Front>(new Front(std::move(*started)));
+}
+
+}  // namespace gantree::apiserver

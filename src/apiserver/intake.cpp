@@ -1,0 +1,217 @@
+#include "apiserver/intake.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "apiserver/defaults.h"
+#include "apiserver/rules.h"
+#include "apiserver/schema.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+bool is_json(std::string_view content_type) {
+  const auto types = media_types(content_type);
+  return types.empty() || types.front().type == "application/json" || types.front().type == "*/*" ||
+         types.front().type == "text/plain" || types.front().type == "application/x-www-form-urlencoded";
+}
+
+// Kinds whose status a creator may give.
+bool keeps_status(const Kind& kind) {
+  return kind.table == "nodes" || kind.table == "persistentvolumes" || !kind.has("status");
+}
+
+void drop(Object& object, std::string_view name) {
+  if (const auto it = object.find(name); it != object.end()) {
+    object.stable_erase(it);
+  }
+}
+
+std::vector<PriorityClassFacts> priority_classes(const Core& core) {
+  static constexpr std::string_view kTable = "priorityclasses.scheduling.k8s.io";
+  std::vector<PriorityClassFacts> classes;
+  if (const Table* table = core.store.find_table(kTable)) {
+    for (const auto& [key, entry] : table->entries) {
+      const auto object = core.read(kTable, key);
+      if (!object) {
+        continue;
+      }
+      const Value* value = object->if_contains("value");
+      const Value* preferred = object->if_contains("globalDefault");
+      classes.push_back({key.name, value != nullptr && value->is_int64() ? value->get_int64() : 0,
+                         std::string(text_at(*object, {"preemptionPolicy"})),
+                         preferred != nullptr && preferred->is_bool() && preferred->get_bool()});
+    }
+  }
+  return classes;
+}
+
+}  // namespace
+
+Outcome<> check_type(const Kind& kind, Object& object) {
+  const std::string_view version = text_at(object, {"apiVersion"});
+  const std::string_view name = text_at(object, {"kind"});
+  const std::string expected = kind.api_version();
+  if (kind.custom() && (version.empty() || name.empty())) {
+    return tl::unexpected(bad_request(
+        fmt::format("Object '{}' is missing in '{}'", name.empty() ? "Kind" : "apiVersion", to_json(object))));
+  }
+  if (!version.empty() && version != expected) {
+    return tl::unexpected(bad_request(fmt::format(
+        "the API version in the data ({}) does not match the expected API version ({})", version, expected)));
+  }
+  if (!name.empty() && name != kind.kind) {
+    return tl::unexpected(
+        bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: no kind \"{}\" is registered for this "
+                                "path",
+                                name, kind.version, kind.kind, name)));
+  }
+  object["apiVersion"] = expected;
+  object["kind"] = kind.kind;
+  if (const Value* metadata = object.if_contains("metadata");
+      metadata != nullptr && !metadata->is_object() && !metadata->is_null()) {
+    return tl::unexpected(bad_request(fmt::format(
+        "{} in version \"{}\" cannot be handled as a {}: metadata is no object", kind.kind, kind.version, kind.kind)));
+  }
+  (void)object_in(object, "metadata");
+  return {};
+}
+
+Outcome<Object> decode_object(const Request& request, const Kind& kind) {
+  if (!is_json(request.call.content_type)) {
+    return tl::unexpected(unsupported_media_type("application/json"));
+  }
+  auto value = parse_json(request.call.body);
+  if (!value) {
+    return tl::unexpected(bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", kind.kind,
+                                                  kind.version, kind.kind, value.error().message)));
+  }
+  if (!value->is_object()) {
+    return tl::unexpected(bad_request("the body of the request is no object"));
+  }
+  Object object = std::move(value->get_object());
+  if (auto typed = check_type(kind, object); !typed) {
+    return tl::unexpected(std::move(typed.error()));
+  }
+  return object;
+}
+
+void complete(const Kind& kind, Object& object) {
+  if (kind.schema == nullptr) {
+    return;
+  }
+  Value value(std::move(object));
+  set_defaults(*kind.schema, value);
+  if (!kind.custom()) {
+    canonicalize(*kind.schema, value);
+  }
+  object = std::move(value.get_object());
+  if (!kind.custom()) {
+    fill_defaults(kind.group, kind.kind, object);
+  }
+}
+
+Outcome<> tidy(Request& request, const Kind& kind, Object& object) {
+  if (kind.schema == nullptr) {
+    return {};
+  }
+  Value value(std::move(object));
+  if (!kind.custom()) {
+    if (const auto fault = decode_error(*kind.schema, value)) {
+      return tl::unexpected(bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", kind.kind,
+                                                    kind.version, kind.kind, *fault)));
+    }
+  }
+  const std::vector<std::string> unknown = prune(*kind.schema, value);
+  object = std::move(value.get_object());
+  const std::string_view mode = request.query.get("fieldValidation");
+  if (mode == "Ignore") {
+    return {};
+  }
+  std::string all;
+  for (const std::string& path : unknown) {
+    const std::string text = fmt::format("unknown field \"{}\"", path);
+    all += (all.empty() ? "" : ", ") + text;
+    if (mode != "Strict") {
+      request.warnings.push_back(text);
+    }
+  }
+  if (mode == "Strict" && !all.empty()) {
+    return tl::unexpected(
+        bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: strict decoding error: {}", kind.kind,
+                                kind.version, kind.kind, all)));
+  }
+  return {};
+}
+
+Outcome<> prepare_kind(Core& core, const Kind& kind, Object& object) {
+  if (!keeps_status(kind)) {
+    drop(object, "status");
+  }
+  complete(kind, object);
+  if (kind.custom()) {
+    return {};
+  }
+  prepare_create(kind.group, kind.kind, object);
+  const std::string name(text_at(object, {"metadata", "name"}));
+  std::optional<std::string> problem;
+  if (kind.table == "pods") {
+    problem = resolve_priority(object, priority_classes(core));
+  } else if (kind.table == "priorityclasses.scheduling.k8s.io") {
+    problem = second_default_problem(object, priority_classes(core));
+  }
+  if (problem) {
+    return tl::unexpected(forbidden_request(kind.what(), name, *problem));
+  }
+  return {};
+}
+
+Outcome<> check_object(const Kind& kind, const Object* old, const Object& object, std::string_view subresource) {
+  FieldErrors errors = check_metadata(kind.group, kind.kind, object);
+  const auto add = [&errors](FieldErrors more) {
+    errors.insert(errors.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  if (old != nullptr) {
+    add(check_metadata_change(*old, object));
+  }
+  if (kind.schema != nullptr) {
+    const Value before = old == nullptr ? Value() : Value(*old);
+    add(validate_object(*kind.schema, Value(object), old == nullptr ? nullptr : &before));
+  }
+  if (!kind.custom() && old == nullptr) {
+    add(check_create(kind.group, kind.kind, object));
+  } else if (!kind.custom() && (subresource.empty() || subresource == "scale")) {
+    add(check_update(kind.group, kind.kind, *old, object));
+  }
+  if (errors.empty()) {
+    return {};
+  }
+  return tl::unexpected(
+      Failure{422, invalid_status(kind.group, kind.kind, text_at(object, {"metadata", "name"}), errors)});
+}
+
+std::string manager_of(const Request& request) {
+  if (const std::string_view given = request.query.get("fieldManager"); !given.empty()) {
+    return std::string(given);
+  }
+  const std::string& who = request.call.agent.empty() ? request.call.user : request.call.agent;
+  return who.substr(0, who.find('/'));
+}
+
+Outcome<> check_options(const Request& request) {
+  if (request.query.has("dryRun") && request.query.get("dryRun") != "All" && !request.query.get("dryRun").empty()) {
+    const FieldErrors errors{not_supported("dryRun", Value(request.query.get("dryRun")), {"All"})};
+    return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", "Options", "", errors)});
+  }
+  const std::string_view mode = request.query.get("fieldValidation");
+  if (!mode.empty() && mode != "Ignore" && mode != "Warn" && mode != "Strict") {
+    const FieldErrors errors{not_supported("fieldValidation", Value(mode), {"", "Ignore", "Strict", "Warn"})};
+    return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", "Options", "", errors)});
+  }
+  return {};
+}
+
+}  // namespace gantree::apiserver

@@ -1,0 +1,35 @@
+// What an object must be like to be stored, besides its metadata. Api thread only.
+#pragma once
+
+#include <string>
+
+#include "apiserver/core.h"
+#include "apiserver/field_error.h"
+#include "apiserver/handlers.h"
+
+namespace gantree::apiserver {
+
+// The body of a request as an object of its kind. Fails where it is none.
+[[nodiscard]] Outcome<Object> decode_object(const Request& request, const Kind& kind);
+// Checks that apiVersion and kind are those of the kind, and fills them in where they may be left out.
+[[nodiscard]] Outcome<> check_type(const Kind& kind, Object& object);
+
+// Takes out what the schema does not know, by the request's field validation, and fills in the defaults.
+[[nodiscard]] Outcome<> tidy(Request& request, const Kind& kind, Object& object);
+// The defaults alone.
+void complete(const Kind& kind, Object& object);
+
+// Defaults, and what the server itself adds to a new object: a pod's priority, a namespace's finalizer.
+[[nodiscard]] Outcome<> prepare_kind(Core& core, const Kind& kind, Object& object);
+
+// 422 where the object is not as it should be. `old` is null where it is new.
+[[nodiscard]] Outcome<> check_object(const Kind& kind, const Object* old, const Object& object,
+                                     std::string_view subresource);
+
+// Who writes: fieldManager, else the client's program.
+[[nodiscard]] std::string manager_of(const Request& request);
+
+// Fails where dryRun or fieldValidation has a value that means nothing.
+[[nodiscard]] Outcome<> check_options(const Request& request);
+
+}  // namespace gantree::apiserver

@@ -1,0 +1,142 @@
+#include "apiserver/namespaces.h"
+
+#include <fmt/format.h>
+
+#include "apiserver/core.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+constexpr std::size_t kMostPerTurn = 500;
+
+Call creation(std::string path, const Object& object) {
+  Call call;
+  call.method = "POST";
+  call.path = std::move(path);
+  call.body = to_json(object);
+  call.user = "system:kube-controller-manager";
+  return call;
+}
+
+Object named(std::string_view api_version, std::string_view kind, std::string_view name) {
+  Object object;
+  object["apiVersion"] = api_version;
+  object["kind"] = kind;
+  object_in(object, "metadata")["name"] = name;
+  return object;
+}
+
+}  // namespace
+
+void Namespaces::begin() {
+  for (const std::string_view name : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
+    if (core_.store.find("namespaces", {"", std::string(name)}) == nullptr) {
+      core_.ask(creation("/api/v1/namespaces", named("v1", "Namespace", name)), [](const Answer&) {});
+    }
+  }
+  if (const Table* table = core_.store.find_table("namespaces")) {
+    for (const auto& [key, entry] : table->entries) {
+      changed("namespaces", key, entry.facts.get());
+    }
+  }
+}
+
+void Namespaces::changed(std::string_view table, const Key& key, const Facts* now) {
+  if (table == "namespaces") {
+    if (now == nullptr) {
+      ending_.erase(key.name);
+    } else if (now->deleting) {
+      ending_.insert(key.name);
+      schedule();
+    } else {
+      core_.soon([this, ns = key.name] { give_account(ns); });
+    }
+  } else if (now == nullptr && ending_.contains(key.ns)) {
+    schedule();
+  } else if (table == "serviceaccounts" && now == nullptr && key.name == "default") {
+    core_.soon([this, ns = key.ns] { give_account(ns); });
+  }
+}
+
+Outcome<> Namespaces::check_creation(const Kind& kind, std::string_view ns, std::string_view name) const {
+  const Entry* entry = core_.store.find("namespaces", {"", std::string(ns)});
+  if (entry == nullptr) {
+    return tl::unexpected(not_found({"", "namespaces"}, ns));
+  }
+  if (entry->facts->deleting) {
+    Failure failure = forbidden_request(
+        kind.what(), name,
+        fmt::format("unable to create new content in namespace {} because it is being terminated", ns));
+    add_cause(failure, "NamespaceTerminating", fmt::format("namespace {} is being terminated", ns),
+              "metadata.namespace");
+    return tl::unexpected(std::move(failure));
+  }
+  return {};
+}
+
+void Namespaces::schedule() {
+  if (!scheduled_) {
+    scheduled_ = true;
+    core_.soon([this] { work(); });
+  }
+}
+
+void Namespaces::work() {
+  scheduled_ = false;
+  for (const std::string& ns : std::set(ending_)) {
+    if (!empty_out(ns)) {
+      core_.edit("namespaces", {"", ns}, [](Object& object) {
+        const Array* finalizers = array_at(object, {"spec", "finalizers"});
+        if (finalizers == nullptr || finalizers->empty()) {
+          return false;
+        }
+        object_in(object, "spec").clear();
+        return true;
+      });
+    }
+  }
+}
+
+bool Namespaces::empty_out(const std::string& ns) {
+  bool left = false;
+  for (const auto& [name, table] : core_.store.tables()) {
+    const KindPtr kind = core_.registry.stored_kind(name);
+    if (kind == nullptr) {
+      continue;
+    }
+    for (auto it = table->entries.lower_bound({ns, ""}); it != table->entries.end() && it->first.ns == ns; ++it) {
+      left = true;
+      Store::Place place{name, it->first};
+      if (it->second.facts->deleting || asked_.contains(place)) {
+        continue;
+      }
+      if (asked_.size() >= kMostPerTurn) {
+        return true;  // goes on when some of them are gone
+      }
+      Call call;
+      call.method = "DELETE";
+      call.path = path_of(*kind, it->first);
+      call.query = "propagationPolicy=Background";
+      call.user = "system:serviceaccount:kube-system:namespace-controller";
+      asked_.insert(place);
+      core_.ask(std::move(call), [this, place](const Answer&) {
+        asked_.erase(place);
+        schedule();
+      });
+    }
+  }
+  return left;
+}
+
+void Namespaces::give_account(const std::string& ns) {
+  const Entry* entry = core_.store.find("namespaces", {"", ns});
+  if (entry == nullptr || entry->facts->deleting || core_.store.find("serviceaccounts", {ns, "default"}) != nullptr) {
+    return;
+  }
+  core_.ask(
+      creation(fmt::format("/api/v1/namespaces/{}/serviceaccounts", ns), named("v1", "ServiceAccount", "default")),
+      [](const Answer&) {});
+}
+
+}  // namespace gantree::apiserver

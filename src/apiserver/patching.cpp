@@ -1,0 +1,180 @@
+// patch: what the body is by its content type, and what it makes of the object.
+#include <fmt/format.h>
+
+#include "apiserver/apply.h"
+#include "apiserver/handlers.h"
+#include "apiserver/intake.h"
+#include "apiserver/patch.h"
+#include "apiserver/yaml.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+enum class PatchKind : std::uint8_t { kJson, kMerge, kStrategic, kApply };
+
+constexpr std::string_view kAccepted =
+    "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, "
+    "application/apply-patch+yaml";
+
+std::optional<PatchKind> patch_kind(const Request& request) {
+  const auto types = media_types(request.call.content_type);
+  const std::string_view type = types.empty() ? std::string_view() : std::string_view(types.front().type);
+  if (type == "application/json-patch+json") {
+    return PatchKind::kJson;
+  }
+  if (type == "application/merge-patch+json") {
+    return PatchKind::kMerge;
+  }
+  if (type == "application/strategic-merge-patch+json" && !request.kind->custom()) {
+    return PatchKind::kStrategic;
+  }
+  return type == "application/apply-patch+yaml" ? std::optional(PatchKind::kApply) : std::nullopt;
+}
+
+Failure patch_failure(const Request& request, const Error& error) {
+  switch (error.code) {
+    case Errc::kNotFound: {
+      const GroupResource what{request.kind->group, request.kind->kind};
+      return failure(422, "Invalid", error.message, what, request.name);
+    }
+    case Errc::kLimit:
+      return failure(413, "RequestEntityTooLarge", error.message);
+    case Errc::kInvalid:
+    case Errc::kIo:
+      break;
+  }
+  return bad_request(error.message);
+}
+
+Outcome<Object> patched(const Request& request, PatchKind kind, const Value& patch, const Object& current) {
+  Value document(current);
+  Result<> done;
+  switch (kind) {
+    case PatchKind::kJson:
+      done = json_patch(document, patch);
+      break;
+    case PatchKind::kMerge:
+      merge_patch(document, patch);
+      break;
+    case PatchKind::kStrategic:
+      if (request.kind->schema == nullptr) {
+        return tl::unexpected(unsupported_media_type(kAccepted));
+      }
+      done = strategic_merge_patch(document, patch, *request.kind->schema);
+      break;
+    case PatchKind::kApply:
+      break;
+  }
+  if (!done) {
+    return tl::unexpected(patch_failure(request, done.error()));
+  }
+  if (!document.is_object()) {
+    return tl::unexpected(bad_request("the patch leaves no object"));
+  }
+  return std::move(document.get_object());
+}
+
+FieldManager field_manager(const Core& core, const Request& request) {
+  FieldManager manager;
+  manager.name = manager_of(request);
+  manager.api_version = request.kind->api_version();
+  manager.subresource = request.subresource;
+  manager.time = core.now();
+  manager.status_apart = request.kind->has("status");
+  manager.built_in = !request.kind->custom();
+  return manager;
+}
+
+Outcome<Object> applied(const Core& core, const Request& request, const Value& wish, const Object* current) {
+  const FieldManager manager = field_manager(core, request);
+  const Value live = current == nullptr ? Value() : Value(*current);
+  auto result =
+      apply(*request.kind->schema, current == nullptr ? nullptr : &live, wish, manager, request.query.flag("force"));
+  if (!result) {
+    Object status = to_status(result.error());
+    const Value* code = status.if_contains("code");
+    const int number = code != nullptr && code->is_int64() ? static_cast<int>(code->get_int64()) : 409;
+    return tl::unexpected(Failure{number, std::move(status)});
+  }
+  if (!result->is_object()) {
+    return tl::unexpected(bad_request("what is applied is no object"));
+  }
+  return std::move(result->get_object());
+}
+
+Outcome<Value> read_wish(const Request& request) {
+  auto value = read_yaml_or_json(request.call.body);
+  if (!value) {
+    return tl::unexpected(bad_request(value.error().message));
+  }
+  if (!value->is_object()) {
+    return tl::unexpected(bad_request("what is applied is no object"));
+  }
+  if (request.query.get("fieldManager").empty()) {
+    const FieldErrors errors{required("fieldManager", "is required for apply patch")};
+    return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", "PatchOptions", "", errors)});
+  }
+  Object& wish = value->get_object();
+  if (auto typed = check_type(*request.kind, wish); !typed) {
+    return tl::unexpected(std::move(typed.error()));
+  }
+  Object& metadata = object_in(wish, "metadata");
+  if (find(metadata, {"managedFields"}) != nullptr) {
+    return tl::unexpected(bad_request("metadata.managedFields must be nil"));
+  }
+  if (text_at(metadata, {"name"}).empty()) {
+    metadata["name"] = request.name;
+  }
+  if (request.kind->namespaced) {
+    metadata["namespace"] = request.ns;
+  }
+  return std::move(*value);
+}
+
+}  // namespace
+
+Task<Answer> patch_object(Core& core, RequestPtr request) {
+  if (const auto sound = check_options(*request); !sound) {
+    co_return refuse(sound.error());
+  }
+  const auto kind = patch_kind(*request);
+  if (!kind || (*kind == PatchKind::kApply && request->kind->schema == nullptr)) {
+    co_return refuse(unsupported_media_type(kAccepted));
+  }
+  auto change = std::make_shared<Change>();
+  change->part = request->subresource == "status" ? Change::Part::kStatus : Change::Part::kWanted;
+  if (*kind == PatchKind::kApply) {
+    auto wish = read_wish(*request);
+    if (!wish) {
+      co_return refuse(wish.error());
+    }
+    change->apply = true;
+    auto shared = std::make_shared<const Value>(std::move(*wish));
+    change->transform = [&core, request, shared](const Object* current) {
+      return applied(core, *request, *shared, current);
+    };
+    const Key key{request->kind->namespaced ? request->ns : "", request->name};
+    if (core.store.find(request->kind->table, key) == nullptr && request->subresource.empty()) {
+      auto object = change->transform(nullptr);
+      if (!object) {
+        co_return refuse(object.error());
+      }
+      Answer created = co_await create_from(core, request, std::move(*object), Account::kKept);
+      co_return created;
+    }
+  } else {
+    auto patch = parse_json(request->call.body);
+    if (!patch) {
+      co_return refuse(bad_request(patch.error().message));
+    }
+    auto shared = std::make_shared<const Value>(std::move(*patch));
+    change->transform = [request, shared, which = *kind](const Object* current) {
+      return patched(*request, which, *shared, *current);
+    };
+  }
+  Answer answer = co_await change_object(core, request, change);
+  co_return answer;
+}
+
+}  // namespace gantree::apiserver

@@ -1,0 +1,179 @@
+#include "apiserver/webhook_caller.h"
+
+#include <fmt/format.h>
+
+#include "apiserver/core.h"
+#include "base/base64.h"
+#include "http/client.h"
+
+namespace gantree::apiserver {
+
+namespace {
+
+constexpr std::string_view kMutating = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
+constexpr std::string_view kValidating = "validatingwebhookconfigurations.admissionregistration.k8s.io";
+constexpr std::size_t kLongestAnswer = std::size_t{8} << 20;
+
+std::vector<std::string> texts(const Value& value, std::string_view key) {
+  std::vector<std::string> result;
+  if (const Array* array = array_at(value, {key})) {
+    for (const Value& item : *array) {
+      result.emplace_back(text_of(item));
+    }
+  }
+  return result;
+}
+
+// An absent selector selects all; one that cannot be read too, since it was accepted once.
+LabelSelector selector_at(const Value& value, std::string_view key) {
+  const Value* given = find(value, {key});
+  if (given == nullptr) {
+    return {};
+  }
+  auto selector = LabelSelector::from_object(given);
+  return selector ? std::move(*selector) : LabelSelector();
+}
+
+std::shared_ptr<const Hook> read_hook(const Value& value) {
+  auto hook = std::make_shared<Hook>();
+  hook->name = text_at(value, {"name"});
+  if (const Array* rules = array_at(value, {"rules"})) {
+    for (const Value& rule : *rules) {
+      const std::string_view scope = text_at(rule, {"scope"});
+      hook->rules.push_back({texts(rule, "operations"), texts(rule, "apiGroups"), texts(rule, "apiVersions"),
+                             texts(rule, "resources"), scope.empty() ? "*" : std::string(scope)});
+    }
+  }
+  hook->namespaces = selector_at(value, "namespaceSelector");
+  hook->objects = selector_at(value, "objectSelector");
+  hook->equivalent = text_at(value, {"matchPolicy"}) != "Exact";
+  hook->must_succeed = text_at(value, {"failurePolicy"}) != "Ignore";
+  hook->again = text_at(value, {"reinvocationPolicy"}) == "IfNeeded";
+  const std::string_view effects = text_at(value, {"sideEffects"});
+  hook->has_side_effects = effects != "None" && effects != "NoneOnDryRun";
+  if (const Value* seconds = find(value, {"timeoutSeconds"}); seconds != nullptr && seconds->is_int64()) {
+    hook->timeout = std::chrono::seconds(seconds->get_int64());
+  }
+  if (const Object* client = object_at(value, {"clientConfig"})) {
+    hook->client = *client;
+  }
+  return hook;
+}
+
+Hooks read_hooks(const Core& core, std::string_view name) {
+  Hooks hooks;
+  if (const Table* table = core.store.find_table(name)) {
+    for (const auto& [key, entry] : table->entries) {
+      const auto object = core.read(name, key);
+      const Array* list = object ? array_at(*object, {"webhooks"}) : nullptr;
+      if (list != nullptr) {
+        for (const Value& value : *list) {
+          hooks.push_back(read_hook(value));
+        }
+      }
+    }
+  }
+  return hooks;
+}
+
+}  // namespace
+
+WebhookCaller::WebhookCaller(Core& core) : core_(core) {}
+WebhookCaller::~WebhookCaller() = default;
+
+const Hooks& WebhookCaller::mutating() {
+  if (!mutating_) {
+    mutating_ = read_hooks(core_, kMutating);
+  }
+  return *mutating_;
+}
+
+const Hooks& WebhookCaller::validating() {
+  if (!validating_) {
+    validating_ = read_hooks(core_, kValidating);
+  }
+  return *validating_;
+}
+
+void WebhookCaller::changed(std::string_view table) {
+  if (table == kMutating) {
+    mutating_.reset();
+  } else if (table == kValidating) {
+    validating_.reset();
+  }
+}
+
+Result<WebhookCaller::Target> WebhookCaller::target_of(const Object& client) const {
+  Target target;
+  target.authority = from_base64(text_at(client, {"caBundle"})).value_or("");
+  if (const std::string_view url = text_at(client, {"url"}); !url.empty()) {
+    const std::size_t host = url.find("://");
+    const std::size_t path = host == std::string_view::npos ? host : url.find('/', host + 3);
+    target.base = url.substr(0, path);
+    target.path = path == std::string_view::npos ? "/" : std::string(url.substr(path));
+    return target;
+  }
+  const Object* service = object_at(client, {"service"});
+  if (service == nullptr) {
+    return invalid("the webhook has neither a url nor a service");
+  }
+  const std::string name(text_at(*service, {"name"}));
+  const std::string ns(text_at(*service, {"namespace"}));
+  const auto address = core_.options.services.find(ns + "/" + name);
+  if (address == core_.options.services.end()) {
+    return invalid(fmt::format("no endpoints available for service \"{}\" in namespace \"{}\"", name, ns));
+  }
+  target.base = "https://" + address->second;
+  const std::string_view path = text_at(*service, {"path"});
+  target.path = path.empty() ? "/" : std::string(path);
+  target.server_name = fmt::format("{}.{}.svc", name, ns);
+  return target;
+}
+
+http::Client& WebhookCaller::client_for(const Target& target) {
+  auto& client = clients_[fmt::format("{}\n{}\n{}", target.base, target.server_name, target.authority)];
+  if (client == nullptr) {
+    http::Endpoint endpoint;
+    endpoint.base_url = target.base;
+    endpoint.ca_pem = target.authority;
+    endpoint.server_name = target.server_name;
+    endpoint.compressed = false;
+    endpoint.user_agent = "kube-apiserver-admission";
+    client = std::make_unique<http::Client>(std::move(endpoint));
+  }
+  return *client;
+}
+
+Task<Result<Value>> WebhookCaller::call(Object client, std::string body, std::chrono::milliseconds timeout) {
+  const auto target = target_of(client);
+  if (!target) {
+    co_return Result<Value>(tl::unexpected(target.error()));
+  }
+  http::Request request;
+  request.method = http::Method::kPost;
+  request.target = target->path;
+  request.headers.push_back({"Content-Type", "application/json"});
+  request.headers.push_back({"Accept", "application/json"});
+  request.body = std::move(body);
+  request.timeout = timeout;
+  request.max_body = kLongestAnswer;
+  request.http2 = false;
+  http::Client& sender = client_for(*target);
+  Later<http::Outcome> later([this, &sender, &request](const std::function<void(http::Outcome)>& done) {
+    sender.send(std::move(request), [this, done](http::Outcome outcome) {
+      core_.post([done, outcome = std::move(outcome)]() mutable { done(std::move(outcome)); });
+    });
+  });
+  const http::Outcome outcome = co_await later;
+  if (outcome.kind != http::Outcome::Kind::kReply) {
+    co_return Result<Value>(fail(Errc::kIo, fmt::format("failed to call webhook: Post \"{}{}\": {}", target->base,
+                                                        target->path, outcome.error)));
+  }
+  if (outcome.status != 200) {
+    co_return Result<Value>(fail(
+        Errc::kIo, fmt::format("failed to call webhook: the server answered {}: {}", outcome.status, outcome.body)));
+  }
+  co_return parse_json(outcome.body);
+}
+
+}  // namespace gantree::apiserver

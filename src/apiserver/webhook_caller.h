@@ -1,0 +1,76 @@
+// Calls out to webhooks: where they are, how they are trusted, and what came back. Api thread only, but for the threads
+// of the HTTP clients inside.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/json.h"
+#include "apiserver/selector.h"
+#include "apiserver/task.h"
+#include "base/error.h"
+
+namespace gantree::http {
+class Client;
+}
+
+namespace gantree::apiserver {
+
+class Core;
+
+// One webhook of a configuration.
+struct Hook {
+  struct Rule {
+    std::vector<std::string> operations, groups, versions, resources;
+    std::string scope;  // "*", "Cluster" or "Namespaced"
+  };
+  std::string name;
+  std::vector<Rule> rules;
+  LabelSelector namespaces;
+  LabelSelector objects;
+  bool equivalent = true;    // matchPolicy
+  bool must_succeed = true;  // failurePolicy
+  bool again = false;        // reinvocationPolicy IfNeeded
+  bool has_side_effects = false;
+  std::chrono::milliseconds timeout{10'000};
+  Object client;
+};
+using Hooks = std::vector<std::shared_ptr<const Hook>>;
+
+class WebhookCaller {
+ public:
+  explicit WebhookCaller(Core& core);
+  ~WebhookCaller();
+  WebhookCaller(const WebhookCaller&) = delete;
+  WebhookCaller& operator=(const WebhookCaller&) = delete;
+
+  // Posts the body to where the clientConfig leads; the JSON that is answered with status 200.
+  [[nodiscard]] Task<Result<Value>> call(Object client, std::string body, std::chrono::milliseconds timeout);
+
+  // By name of configuration, then as written.
+  [[nodiscard]] const Hooks& mutating();
+  [[nodiscard]] const Hooks& validating();
+  void changed(std::string_view table);
+
+ private:
+  struct Target {
+    std::string base;
+    std::string path;
+    std::string server_name;
+    std::string authority;
+  };
+  [[nodiscard]] Result<Target> target_of(const Object& client) const;
+  [[nodiscard]] http::Client& client_for(const Target& target);
+
+  Core& core_;
+  std::optional<Hooks> mutating_;
+  std::optional<Hooks> validating_;
+  std::map<std::string, std::unique_ptr<http::Client>> clients_;  // by base, name and authority
+};
+
+}  // namespace gantree::apiserver

@@ -1,0 +1,127 @@
+// Pods: bound, evicted, deleted with grace; scale; priorities.
+#include <gtest/gtest.h>
+
+#include "unit/apiserver/world.h"
+
+namespace gantree::apiserver {
+namespace {
+
+std::string at(std::string_view name, std::string_view below = "") {
+  return std::string(kPods) + "/" + std::string(name) + std::string(below);
+}
+constexpr const char* kBinding = R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"a","annotations":{"k":"v"}},
+  "target":{"apiVersion":"v1","kind":"Node","name":"n1"}})";
+
+TEST(Pods, AreBoundOnce) {
+  World world;
+  EXPECT_EQ(world.post(kPods, pod("a")).status, 201);
+  const Answer bound = world.post(at("a", "/binding"), kBinding);
+  EXPECT_EQ(bound.status, 201) << bound.text();
+  const Answer read = world.get(at("a"));
+  EXPECT_EQ(text_in(read, {"spec", "nodeName"}), "n1");
+  EXPECT_EQ(text_in(read, {"metadata", "annotations", "k"}), "v");
+  EXPECT_NE(text_in(read, {"status", "conditions"}).find("PodScheduled"), std::string::npos);
+  const Answer again = world.post(at("a", "/binding"), kBinding);
+  EXPECT_EQ(again.status, 409);
+  EXPECT_EQ(text_in(again, {"message"}),
+            "Operation cannot be fulfilled on pods/binding \"a\": pod a is already assigned to node \"n1\"");
+}
+
+TEST(Pods, ThatAreGatedAreNotBound) {
+  World world;
+  EXPECT_EQ(world.post(kPods, pod("a", "", R"(,"schedulingGates":[{"name":"g"}])")).status, 201);
+  EXPECT_EQ(world.post(at("a", "/binding"), kBinding).status, 409);
+}
+
+TEST(Pods, OnANodeAreDeletedByTheirKubelet) {
+  World world;
+  (void)world.post(kPods, pod("a"));
+  (void)world.post(at("a", "/binding"), kBinding);
+  const Answer deleted = world.remove(at("a"), R"({"gracePeriodSeconds":7})");
+  EXPECT_EQ(deleted.status, 200);
+  EXPECT_EQ(text_in(deleted, {"metadata", "deletionGracePeriodSeconds"}), "7");
+  EXPECT_EQ(world.get(at("a")).status, 200);
+  EXPECT_EQ(world.remove(at("a"), R"({"gracePeriodSeconds":0})").status, 200);
+  EXPECT_EQ(world.get(at("a")).status, 404);
+}
+
+TEST(Pods, WithoutANodeGoAtOnce) {
+  World world;
+  (void)world.post(kPods, pod("a"));
+  EXPECT_EQ(world.remove(at("a")).status, 200);
+  EXPECT_EQ(world.get(at("a")).status, 404);
+}
+
+TEST(Pods, AreNotEvictedBeyondTheirBudget) {
+  World world;
+  (void)world.post(kPods, pod("a", R"(,"labels":{"app":"x"})"));
+  (void)world.post(at("a", "/binding"), kBinding);
+  (void)world.merge(at("a", "/status"), R"({"status":{"phase":"Running"}})");
+  const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+  EXPECT_EQ(world
+                .post(budgets, R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b"},
+    "spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"x"}}}})")
+                .status,
+            201);
+  const auto allow = [&](int disruptions) {
+    const Answer set =
+        world.merge(budgets + "/b/status", R"({"status":{"observedGeneration":1,"disruptionsAllowed":)" +
+                                               std::to_string(disruptions) +
+                                               R"(,"currentHealthy":1,"desiredHealthy":1,"expectedPods":1}})");
+    EXPECT_EQ(set.status, 200) << set.text();
+  };
+  const std::string eviction = R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"a"},
+    "deleteOptions":{"gracePeriodSeconds":0}})";
+  allow(0);
+  const Answer refused = world.post(at("a", "/eviction"), eviction);
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(text_in(refused, {"reason"}), "TooManyRequests");
+  EXPECT_NE(refused.text().find("The disruption budget b needs 1 healthy pods and has 1 currently"), std::string::npos);
+  allow(1);
+  EXPECT_EQ(world.post(at("a", "/eviction"), eviction).status, 201);
+  EXPECT_EQ(world.get(at("a")).status, 404);
+  EXPECT_EQ(text_in(world.get(budgets + "/b"), {"status", "disruptionsAllowed"}), "0");
+}
+
+TEST(Pods, GetTheNumberOfTheirPriorityClass) {
+  World world;
+  (void)world.post(
+      "/apis/scheduling.k8s.io/v1/priorityclasses",
+      R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"high"},"value":7})");
+  EXPECT_EQ(text_in(world.post(kPods, pod("a", "", R"(,"priorityClassName":"high")")), {"spec", "priority"}), "7");
+  EXPECT_EQ(text_in(world.post(kPods, pod("b")), {"spec", "priority"}), "0");
+  const Answer refused = world.post(kPods, pod("c", "", R"(,"priorityClassName":"none")"));
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_EQ(text_in(refused, {"message"}), "pods \"c\" is forbidden: no PriorityClass with name none was found");
+}
+
+TEST(Pods, KeepTheirStatusApart) {
+  World world;
+  (void)world.post(kPods, pod("a"));
+  (void)world.merge(at("a"), R"({"status":{"phase":"Running"}})");
+  EXPECT_EQ(text_in(world.get(at("a")), {"status", "phase"}), "Pending");
+  (void)world.merge(at("a", "/status"), R"({"status":{"phase":"Running"},"spec":{"nodeName":"x"}})");
+  EXPECT_EQ(text_in(world.get(at("a")), {"status", "phase"}), "Running");
+  EXPECT_EQ(text_in(world.get(at("a")), {"spec", "nodeName"}), "");
+}
+
+TEST(Scale, ChangesTheReplicasOfItsObject) {
+  World world;
+  const std::string sets = "/apis/apps/v1/namespaces/default/replicasets";
+  const Answer created =
+      world.post(sets, R"({"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r"},"spec":{"replicas":1,
+    "selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},
+    "spec":{"containers":[{"name":"c","image":"i"}]}}}})");
+  ASSERT_EQ(created.status, 201) << created.text();
+  const Answer scale = world.get(sets + "/r/scale");
+  EXPECT_EQ(text_in(scale, {"kind"}), "Scale");
+  EXPECT_EQ(text_in(scale, {"status", "selector"}), "a=b");
+  const Answer scaled = world.merge(sets + "/r/scale", R"({"spec":{"replicas":3}})");
+  EXPECT_EQ(text_in(scaled, {"spec", "replicas"}), "3") << scaled.text();
+  const Answer read = world.get(sets + "/r");
+  EXPECT_EQ(text_in(read, {"spec", "replicas"}), "3");
+  EXPECT_EQ(text_in(read, {"metadata", "generation"}), "2");
+}
+
+}  // namespace
+}  // namespace gantree::apiserver

@@ -1,0 +1,62 @@
+#include "apiserver/protobuf.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+namespace gantree::apiserver {
+namespace {
+
+std::string varint(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7U) {
+    bytes += static_cast<char>(value | 0x80U);
+  }
+  return bytes + static_cast<char>(value);
+}
+std::string text(unsigned number, const std::string& bytes) {
+  return varint(number << 3U | 2U) + varint(bytes.size()) + bytes;
+}
+std::string integer(unsigned number, std::uint64_t value) {
+  return varint(number << 3U) + varint(value);
+}
+std::string envelope(const std::string& version, const std::string& kind, const std::string& raw) {
+  return std::string("k8s\0", 4) + text(1, text(1, version) + text(2, kind)) + text(2, raw);
+}
+
+const BuiltinSchemas& schemas() {
+  static const std::unique_ptr<BuiltinSchemas> kSchemas = std::move(*BuiltinSchemas::load());
+  return *kSchemas;
+}
+std::string read(const std::string& bytes) {
+  const auto value = read_protobuf(bytes, schemas());
+  return value ? to_json(*value) : value.error().message;
+}
+
+TEST(Protobuf, IsReadAsTheJsonOfTheSameObject) {
+  const std::string metadata = text(1, "a") + text(2, "") + text(8, "") + text(11, text(1, "k") + text(2, "v"));
+  EXPECT_EQ(read(envelope("v1", "ConfigMap", text(1, metadata) + text(2, text(1, "x") + text(2, "y")))),
+            R"({"metadata":{"name":"a","labels":{"k":"v"}},"data":{"x":"y"},"apiVersion":"v1","kind":"ConfigMap"})");
+}
+
+TEST(Protobuf, ShowsPartsWithoutANameWithoutOne) {
+  const std::string volume = text(1, "v") + text(2, text(2, text(1, "")));
+  const std::string container = text(1, "c") + text(8, text(2, text(1, "cpu") + text(2, text(1, "500m"))));
+  EXPECT_EQ(read(envelope("v1", "Pod", text(2, text(1, volume) + text(2, container) + integer(4, 0)))),
+            R"({"spec":{"volumes":[{"name":"v","emptyDir":{}}],"containers":[{"name":"c","resources":{"requests":)"
+            R"({"cpu":"500m"}}}],"terminationGracePeriodSeconds":0},"apiVersion":"v1","kind":"Pod"})");
+}
+
+TEST(Protobuf, ThatIsBrokenIsRefused) {
+  const std::string whole = envelope("v1", "ConfigMap", text(1, text(1, "a")));
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    (void)read_protobuf(whole.substr(0, size), schemas());
+  }
+  EXPECT_FALSE(read_protobuf("{}", schemas()));
+  EXPECT_FALSE(read_protobuf(envelope("v1", "Nothing", ""), schemas()));
+  EXPECT_FALSE(read_protobuf(envelope("v1", "ConfigMap", "\xff\xff"), schemas()));
+}
+
+}  // namespace
+}  // namespace gantree::apiserver

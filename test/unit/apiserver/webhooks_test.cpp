@@ -1,0 +1,118 @@
+// Admission by webhooks, called over plain HTTP.
+#include <gtest/gtest.h>
+
+#include "base/base64.h"
+#include "http/server.h"
+#include "unit/apiserver/world.h"
+
+namespace gantree::apiserver {
+namespace {
+
+// Answers each review by what a test says.
+class Hook {
+ public:
+  using Judge = std::function<std::string(const Value& request)>;  // members of the response, from "," on
+
+  explicit Hook(Judge judge) : judge_(std::move(judge)) {
+    auto started = http::Server::start({}, [this](const http::IncomingRequest& request) {
+      const auto review = parse_json(request.body);
+      const std::string uid(text_at(*review, {"request", "uid"}));
+      ++calls;
+      return http::Response{
+          .content_type = "application/json",
+          .body = R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":")" + uid + "\"" +
+                  judge_(*find(*review, {"request"})) + "}}"};
+    });
+    server_ = std::move(*started);
+  }
+  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(server_->port()) + "/hook"; }
+  std::atomic<int> calls = 0;
+
+ private:
+  Judge judge_;
+  std::unique_ptr<http::Server> server_;
+};
+
+void configure(World& world, std::string_view kind, const std::string& url, std::string_view more = "") {
+  const std::string plural =
+      kind == "MutatingWebhookConfiguration" ? "mutatingwebhookconfigurations" : "validatingwebhookconfigurations";
+  const Answer created = world.post(
+      "/apis/admissionregistration.k8s.io/v1/" + plural,
+      R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":")" + std::string(kind) +
+          R"(","metadata":{"name":"c"},"webhooks":[{"name":"hook.example.com","clientConfig":{"url":")" + url +
+          R"("},"sideEffects":"None","admissionReviewVersions":["v1"],"timeoutSeconds":2,
+          "rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"],"operations":["CREATE","UPDATE","DELETE"]}])" +
+          std::string(more) + "}]}");
+  EXPECT_EQ(created.status, 201) << created.text();
+}
+
+TEST(Webhooks, MayChangeWhatIsCreated) {
+  World world;
+  const std::string patch = to_base64(R"([{"op":"add","path":"/data/extra","value":"1"}])");
+  Hook hook([&](const Value&) { return R"(,"allowed":true,"patchType":"JSONPatch","patch":")" + patch + "\""; });
+  configure(world, "MutatingWebhookConfiguration", hook.url());
+  const Answer created = world.post(kMaps, config_map("a"));
+  EXPECT_EQ(created.status, 201) << created.text();
+  EXPECT_EQ(text_in(created, {"data", "extra"}), "1");
+}
+
+TEST(Webhooks, MayRefuse) {
+  World world;
+  Hook hook([](const Value& request) {
+    return text_at(request, {"operation"}) == "DELETE" ? R"(,"allowed":false)"
+                                                       : R"(,"allowed":true,"warnings":["mind the gap"])";
+  });
+  configure(world, "ValidatingWebhookConfiguration", hook.url());
+  const Answer created = world.post(kMaps, config_map("a"));
+  EXPECT_EQ(created.status, 201);
+  ASSERT_EQ(created.headers.size(), 1U);
+  EXPECT_EQ(created.headers[0].second, "299 - \"mind the gap\"");
+  const Answer refused = world.remove(std::string(kMaps) + "/a");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(text_in(refused, {"message"}),
+            "admission webhook \"hook.example.com\" denied the request without explanation");
+}
+
+TEST(Webhooks, ThatCannotBeReachedStopARequestUnlessTheyMayBePassedOver) {
+  World world;
+  configure(world, "ValidatingWebhookConfiguration", "http://127.0.0.1:1/hook");
+  const Answer refused = world.post(kMaps, config_map("a"));
+  EXPECT_EQ(refused.status, 500);
+  EXPECT_NE(text_in(refused, {"message"}).find("failed calling webhook \"hook.example.com\""), std::string::npos);
+  (void)world.send("PATCH", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/c",
+                   R"([{"op":"add","path":"/webhooks/0/failurePolicy","value":"Ignore"}])",
+                   "application/json-patch+json");
+  EXPECT_EQ(world.post(kMaps, config_map("a")).status, 201);
+}
+
+TEST(Webhooks, AreAskedOnlyAboutWhatTheySelect) {
+  World world;
+  Hook hook([](const Value&) { return R"(,"allowed":true)"; });
+  configure(world, "ValidatingWebhookConfiguration", hook.url(), R"(,"objectSelector":{"matchLabels":{"x":"1"}})");
+  (void)world.post(kMaps, config_map("a"));
+  EXPECT_EQ(hook.calls, 0);
+  (void)world.post(kMaps, config_map("b", R"(,"labels":{"x":"1"})"));
+  EXPECT_EQ(hook.calls, 1);
+}
+
+TEST(Webhooks, DoNotHideWhatOthersChangeMeanwhile) {
+  World world;
+  (void)world.post(kMaps, config_map("a"));
+  Hook* self = nullptr;
+  Hook hook([&](const Value&) {
+    if (self->calls == 1) {  // while the first change waits for its answer
+      Call other;
+      other.method = "DELETE";
+      other.path = std::string(kMaps) + "/b";
+      world.api().call(std::move(other), [](const Answer&) {});
+    }
+    return std::string(R"(,"allowed":true)");
+  });
+  self = &hook;
+  configure(world, "ValidatingWebhookConfiguration", hook.url());
+  EXPECT_EQ(world.merge(std::string(kMaps) + "/a", R"({"data":{"n":"1"}})").status, 200);
+  EXPECT_EQ(text_in(world.get(std::string(kMaps) + "/a"), {"data", "n"}), "1");
+}
+
+}  // namespace
+}  // namespace gantree::apiserver
