@@ -27,5 +27,6 @@ void add_get(CLI::App& app, std::function<int()>& run);
 void add_top(CLI::App& app, std::function<int()>& run);
 void add_node(CLI::App& app, std::function<int()>& run);
 void add_run(CLI::App& app, std::function<int()>& run);
+void add_up(CLI::App& app, std::function<int()>& run);
 
 }  // namespace gantree

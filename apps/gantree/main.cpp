@@ -56,6 +56,7 @@ int run_command(int argc, char** argv) {
   gantree::add_uninstall(app, run);
   gantree::add_doctor(app, run);
   gantree::add_run(app, run);
+  gantree::add_up(app, run);
   app.add_subcommand("version", "Print the version")->callback([&run] {
     run = [] { return gantree::write_output("gantree " GANTREE_VERSION "\n") ? gantree::kDone : gantree::kBadInput; };
   });

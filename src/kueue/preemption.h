@@ -28,10 +28,8 @@ class Preemption {
   void preempt(Time now, Step& step);
 
  private:
-  [[nodiscard]] bool enough_is_leaving(Time now) const;
-  [[nodiscard]] std::vector<Entry*> crowded_out(Time now);
-  void look(Time now, Step& step);
-  void look_at(Time when);
+  [[nodiscard]] bool enough_is_leaving() const;
+  [[nodiscard]] std::vector<Entry*> crowded_out(Time now, Step& step);
   void preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, Time now, Step& step);
   [[nodiscard]] std::optional<RunningGang> running_gang(const Entry& entry) const;
 
@@ -39,8 +37,7 @@ class Preemption {
   Booking& booking_;
   Grants& grants_;
   Evictions& evictions_;
-  std::optional<Time> due_ = {};  // there may be somebody to look for victims for
-  Time next_ = {};                // not before, whatever is due
+  Time next_ = {};  // not before that anybody is looked for
 };
 
 }  // namespace gantree::kueue

@@ -1,0 +1,244 @@
+// gantree up: a whole cluster on this machine.
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "apiserver/api.h"
+#include "apiserver/front.h"
+#include "cluster_access.h"
+#include "commands.h"
+#include "controllers/runner.h"
+#include "controllers/shapes.h"
+#include "install/apply.h"
+#include "install/manifest.h"
+#include "output.h"
+#include "service/run.h"
+#include "up_data.h"
+#include "up_nodes.h"
+
+namespace gantree {
+
+namespace {
+
+constexpr std::chrono::seconds kPatience{30};
+constexpr std::string_view kWebhookService = "gantree-webhook";
+
+struct UpFlags {
+  std::string data;
+  bool in_memory = false;
+  bool no_scheduler = false;
+  std::string listen = "127.0.0.1:16443";
+  std::string nodes;
+  std::string generate;
+  double speed = 1;
+  RunOptions run;
+  std::string log_level = "warning";
+};
+
+std::string host_of(const std::string& listen) {
+  std::string host = listen.substr(0, listen.rfind(':'));
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  }
+  return host.empty() || host == "*" || host == "0.0.0.0" ? "127.0.0.1" : host;
+}
+
+// A port of this machine that nobody uses now.
+Result<int> free_port() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  const bool found = socket >= 0 && ::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                     ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  if (socket >= 0) {
+    ::close(socket);
+  }
+  if (!found) {
+    return fail(Errc::kIo, "no free port was found on 127.0.0.1");
+  }
+  return ntohs(address.sin_port);
+}
+
+// What `gantree install` would put there, but for the scheduler's own pods: it runs in this process.
+Result<> install_into(const kube::ConfigRequest& config, const InstallOptions& options) {
+  auto objects = manifest(options);
+  if (!objects) {
+    return tl::unexpected(objects.error());
+  }
+  std::erase_if(*objects, [](const ManifestObject& object) {
+    return object.kind == "Deployment" || object.kind == "PodDisruptionBudget";
+  });
+  const auto cluster = open_cluster(config);
+  if (!cluster) {
+    return tl::unexpected(cluster.error());
+  }
+  return apply(*cluster->client, *objects, kPatience, [](const ManifestObject&, const std::string&) {});
+}
+
+// Until SIGTERM or SIGINT, which must be blocked.
+void wait_for_signal(const sigset_t& signals) {
+  int signal = 0;
+  while (sigwait(&signals, &signal) != 0) {
+  }
+}
+
+void greet(const std::string& kubeconfig, const std::string& server, bool scheduler) {
+  fmt::print("The cluster is up at {}{}.\n\n  export KUBECONFIG={}\n  kubectl get nodes\n\nCtrl-C ends it.\n", server,
+             scheduler ? "" : ", without a scheduler", kubeconfig);
+  std::fflush(stdout);
+}
+
+// The nodes that the user asks for.
+Result<> fill(apiserver::Api& api, const UpFlags& flags) {
+  if (!flags.nodes.empty()) {
+    if (auto added = add_nodes_of_file(api, flags.nodes); !added) {
+      return added;
+    }
+  }
+  return flags.generate.empty() ? Result<>() : add_generated_nodes(api, flags.generate);
+}
+
+Result<> serve(UpFlags flags) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  // Before any thread is there, so that all of them inherit it.
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+
+  const bool passing = flags.in_memory && flags.data.empty();
+  const auto folder = DataFolder::open(passing ? "" : flags.data.empty() ? default_data_folder() : flags.data);
+  if (!folder) {
+    return tl::unexpected(folder.error());
+  }
+  const std::string host = host_of(flags.listen);
+  const auto token = (*folder)->token();
+  const auto certificate = (*folder)->certificate(host);
+  if (!token || !certificate) {
+    return tl::unexpected(!token ? token.error() : certificate.error());
+  }
+  Log log(stderr, flags.log_level == "info" ? LogLevel::kInfo : LogLevel::kWarning, LogFormat::kText);
+  apiserver::ApiOptions options;
+  options.file = flags.in_memory ? std::string() : (*folder)->file("cluster.db");
+  options.trouble = [&log](const std::string& what) { log.warning(what); };
+  const auto api = apiserver::Api::start(std::move(options));
+  if (!api) {
+    return tl::unexpected(api.error());
+  }
+  const auto front = apiserver::Front::start({.listen = flags.listen, .tls = certificate->tls, .token = *token}, **api);
+  if (!front) {
+    return fail(Errc::kIo, fmt::format("{}; choose another address with --listen, as in --listen 127.0.0.1:0",
+                                       front.error().message));
+  }
+  const bool is_v6 = host.find(':') != std::string::npos;
+  const std::string server =
+      fmt::format("https://{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", (*front)->port());
+  const auto kubeconfig = (*folder)->write_kubeconfig(server, certificate->authority, *token);
+  if (!kubeconfig) {
+    return tl::unexpected(kubeconfig.error());
+  }
+  if (auto added = add_workload_kinds(**api); !added) {
+    return added;
+  }
+  controllers::Options pace;
+  pace.speed = flags.speed;
+  const auto controllers =
+      std::make_unique<controllers::Runner>(**api, pace, [&log](const std::string& what) { log.warning(what); });
+  if (flags.no_scheduler) {
+    if (auto filled = fill(**api, flags); !filled) {
+      return filled;
+    }
+    greet(*kubeconfig, server, false);
+    wait_for_signal(signals);
+  } else {
+    const auto port = free_port();
+    if (!port) {
+      return tl::unexpected(port.error());
+    }
+    flags.run.config.kubeconfig = *kubeconfig;
+    flags.run.webhook_listen = fmt::format("127.0.0.1:{}", *port);
+    InstallOptions install;
+    (*api)->set_service(fmt::format("{}/{}", install.ns, kWebhookService), flags.run.webhook_listen);
+    if (auto installed = install_into(flags.run.config, install); !installed) {
+      return installed;
+    }
+    if (auto filled = fill(**api, flags); !filled) {
+      return filled;
+    }
+    // What the webhooks have to judge can be made only when they are served, which run_service() sees to.
+    const std::jthread rest([&](const std::stop_token& stop) {
+      if (!flags.generate.empty()) {
+        if (auto added = add_topologies(**api, flags.generate, stop); !added && !stop.stop_requested()) {
+          log.warning(added.error().message);
+        }
+      }
+      greet(*kubeconfig, server, true);
+    });
+    if (auto ran = run_service(flags.run, log); !ran) {
+      return ran;
+    }
+  }
+  (*front)->stop(std::chrono::seconds(1));
+  return {};
+}
+
+}  // namespace
+
+void add_up(CLI::App& app, std::function<int()>& run) {
+  auto flags = std::make_shared<UpFlags>();
+  flags->run.leader_elect = false;
+  // There is no other scheduler here, so pods that name none are its own too.
+  flags->run.scheduler.schedulers.emplace_back("default-scheduler");
+  flags->run.listen = "";
+  CLI::App* command =
+      app.add_subcommand("up", "Run a whole cluster on this machine, for kubectl and every other client");
+  command->add_option("--data", flags->data, "Where the cluster is kept; below XDG_DATA_HOME, else ./.gantree")
+      ->type_name("FOLDER");
+  command->add_flag("--in-memory", flags->in_memory, "Keep nothing: the cluster ends with the process");
+  command->add_option("--listen", flags->listen, "Where the API is served; port 0 stands for any free one")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  command->add_option("--nodes", flags->nodes, "The Nodes of this file, a dump of a real cluster for example")
+      ->type_name("FILE");
+  command
+      ->add_option("--generate", flags->generate,
+                   "Made-up nodes, as in blocks=4,racks=8,hosts=16,gpus=8, or a preset: see below")
+      ->type_name("SHAPE");
+  command->add_option("--speed", flags->speed, "How many times faster than real the simulated pods and nodes are")
+      ->check(CLI::Range(0.01, 100'000.0))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_flag("--no-scheduler", flags->no_scheduler, "The cluster without the scheduler");
+  command->add_option("--log-level", flags->log_level, "The least that is logged")
+      ->check(CLI::IsMember({"info", "warning"}))
+      ->type_name("LEVEL")
+      ->capture_default_str();
+  command->footer(
+      controllers::presets_text() +
+      "\nPrints where the kubeconfig is. SIGTERM or Ctrl-C ends it in order; kill -9 loses nothing that was "
+      "acknowledged.");
+  command->callback([&run, flags] {
+    run = [flags] {
+      if (auto served = serve(*flags); !served) {
+        tell(served.error().message);
+        return static_cast<int>(kBadInput);
+      }
+      return static_cast<int>(kDone);
+    };
+  });
+}
+
+}  // namespace gantree

@@ -1,0 +1,218 @@
+"""`gantree up`: the embedded cluster as kubectl and the official Python client see it."""
+import http.client
+import itertools
+import json
+import os
+import pathlib
+import random
+import signal
+import ssl
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import kubernetes
+import pytest
+import yaml
+
+from harness.gantree import binary
+from harness.processes import Process, wait_until
+
+HERE = pathlib.Path(__file__).parent
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "labels": {"x": "1"}}, "data": {"k": "v"}}
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "things.example.com"},
+    "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "things", "kind": "Thing"},
+             "versions": [{"name": "v1", "served": True, "storage": True, "subresources": {"status": {}},
+                           "additionalPrinterColumns": [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}],
+                           "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {
+                               "type": "object", "properties": {"size": {"type": "integer", "description": "How large"}}}}}}}]}}
+
+
+@pytest.fixture(scope="session")
+def kubectl_binary():
+    built = subprocess.run([HERE / "control_plane" / "build"], stdout=subprocess.PIPE, text=True, check=True)
+    return pathlib.Path(built.stdout.strip().splitlines()[-1]) / "bin" / "kubectl"
+
+
+class Up:
+    """A process of `gantree up`. Ready once constructed."""
+
+    def __init__(self, kubectl, folder, log, flags):
+        self._kubectl = kubectl
+        self._folder = folder
+        self.process = Process("up", [binary(), "up", "--listen", "127.0.0.1:0", "--data", folder / "data", *flags], log)
+        self.kubeconfig = folder / "data" / "kubeconfig"
+        wait_until(lambda: "Ctrl-C" in self.process.tail() or not self.process.running, 60, lambda: f"up to be up:\n{self.process.tail()}")
+        assert self.process.running, self.process.tail()
+        config = yaml.safe_load(self.kubeconfig.read_text())
+        self.server = config["clusters"][0]["cluster"]["server"]
+
+    def kubectl(self, *arguments, stdin=None, check=True):
+        done = subprocess.run([self._kubectl, *arguments], input=stdin, capture_output=True, text=True, timeout=60,
+                              env={"KUBECONFIG": str(self.kubeconfig), "HOME": str(self._folder), "PATH": os.environ["PATH"]})
+        assert done.returncode == 0 or not check, f"kubectl {arguments}: {done.stderr}"
+        return done
+
+    def apply(self, *objects):
+        return self.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+
+
+@pytest.fixture
+def start(kubectl_binary, tmp_path):
+    started = []
+
+    def make(*flags):
+        started.append(Up(kubectl_binary, tmp_path, tmp_path / f"up-{len(started)}.log", flags))
+        return started[-1]
+
+    yield make
+    for up in started:
+        up.process.stop()
+
+
+@pytest.fixture
+def up(start):
+    return start("--in-memory", "--no-scheduler")
+
+
+def test_kubectl_creates_changes_and_deletes(up):
+    assert "created" in up.apply(CONFIG_MAP).stdout
+    assert "unchanged" in up.apply(CONFIG_MAP).stdout
+    up.kubectl("patch", "configmap", "a", "-p", '{"data":{"k":"w"}}')
+    up.kubectl("label", "configmap", "a", "y=2")
+    up.kubectl("annotate", "configmap", "a", "z=3")
+    read = json.loads(up.kubectl("get", "configmap", "a", "-o", "json").stdout)
+    assert read["data"] == {"k": "w"}
+    assert read["metadata"]["labels"] == {"x": "1", "y": "2"}
+    assert "DATA" in up.kubectl("get", "configmaps").stdout
+    assert up.kubectl("get", "configmaps", "-l", "x=1", "-o", "name").stdout.split() == ["configmap/a"]
+    up.kubectl("delete", "configmap", "a")
+    missing = up.kubectl("get", "configmap", "a", check=False)
+    assert missing.stderr.strip() == 'Error from server (NotFound): configmaps "a" not found'
+
+
+def test_server_side_apply_names_the_other_owner(up):
+    up.kubectl("apply", "--server-side", "--field-manager=one", "-f", "-", stdin=json.dumps(CONFIG_MAP))
+    other = {**CONFIG_MAP, "data": {"k": "other"}}
+    refused = up.kubectl("apply", "--server-side", "--field-manager=two", "-f", "-", stdin=json.dumps(other), check=False)
+    assert refused.returncode != 0 and 'conflict with "one"' in refused.stderr
+    up.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=two", "-f", "-", stdin=json.dumps(other))
+
+
+def test_definitions_are_served_explained_and_printed(up):
+    up.apply(DEFINITION)
+    up.kubectl("wait", "--for=condition=Established", "crd/things.example.com", "--timeout=20s")
+    up.kubectl("create", "-f", "-", stdin=json.dumps({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"size": 3}}))
+    assert up.kubectl("get", "things").stdout.splitlines()[0].split() == ["NAME", "SIZE"]
+    assert "How large" in up.kubectl("explain", "thing.spec.size").stdout
+    assert "things" in up.kubectl("api-resources", "--api-group=example.com").stdout
+    refused = up.kubectl("patch", "thing", "t", "--type=merge", "-p", '{"spec":{"size":"x"}}', check=False)
+    assert "spec.size" in refused.stderr
+
+
+def test_the_python_client_lists_and_watches(up):
+    client = kubernetes.config.new_client_from_config(str(up.kubeconfig))
+    core = kubernetes.client.CoreV1Api(client)
+    core.create_namespaced_config_map("default", CONFIG_MAP)
+    listed = core.list_namespaced_config_map("default", label_selector="x=1")
+    assert [o.metadata.name for o in listed.items] == ["a"]
+    core.patch_namespaced_config_map("a", "default", {"data": {"k": "w"}})
+    core.delete_namespaced_config_map("a", "default")
+    seen = [(e["type"], e["object"].metadata.name) for e in kubernetes.watch.Watch().stream(
+        core.list_namespaced_config_map, "default", resource_version=listed.metadata.resource_version, timeout_seconds=2)]
+    assert seen == [("MODIFIED", "a"), ("DELETED", "a")]
+
+
+def test_nobody_gets_anything_without_the_token(up):
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    for path in ["/", "/api", "/apis", "/version", "/healthz", "/openapi/v2", "/api/v1/namespaces", "/nothing"]:
+        for headers in [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eDp5"}]:
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(urllib.request.Request(up.server + path, headers=headers), context=context, timeout=10)
+            assert refused.value.code == 401
+
+
+def test_what_was_acknowledged_survives_a_kill(start):
+    up = start("--no-scheduler")
+    up.apply(CONFIG_MAP)
+    before = json.loads(up.kubectl("get", "configmap", "a", "-o", "json").stdout)
+    up.process.kill()
+    again = start("--no-scheduler")
+    assert json.loads(again.kubectl("get", "configmap", "a", "-o", "json").stdout) == before
+
+
+class Writer(threading.Thread):
+    """Creates objects until the server is gone, and remembers what was acknowledged: name to resourceVersion."""
+
+    def __init__(self, up, number):
+        super().__init__(daemon=True)
+        config = yaml.safe_load(up.kubeconfig.read_text())
+        self._token = config["users"][0]["user"]["token"]
+        self._host = urllib.parse.urlparse(up.server)
+        self._number = number
+        self.acknowledged = {}
+
+    def run(self):
+        connection = http.client.HTTPSConnection(self._host.hostname, self._host.port, context=ssl._create_unverified_context(), timeout=10)
+        try:
+            for i in itertools.count():
+                name = f"w{self._number}-{i}"
+                connection.request("POST", "/api/v1/namespaces/default/configmaps", json.dumps({**CONFIG_MAP, "metadata": {"name": name}}),
+                                   {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"})
+                answer = connection.getresponse()
+                body = json.loads(answer.read())
+                if answer.status == 201:
+                    self.acknowledged[name] = int(body["metadata"]["resourceVersion"])
+        except (OSError, http.client.HTTPException, ValueError):
+            pass
+
+
+def test_kills_under_load_lose_nothing_and_reuse_no_version(start):
+    rounds = int(os.environ.get("GANTREE_E2E_KILLS", "5"))
+    known, versions = {}, set()
+    for i in range(rounds):
+        up = start("--no-scheduler")
+        client = kubernetes.config.new_client_from_config(str(up.kubeconfig))
+        listed = kubernetes.client.CoreV1Api(client).list_namespaced_config_map("default")
+        found = {o.metadata.name: int(o.metadata.resource_version) for o in listed.items}
+        assert known.items() <= found.items(), "acknowledged writes were lost"
+        newest = max(known.values(), default=0)
+        assert int(listed.metadata.resource_version) >= newest
+        writers = [Writer(up, f"{i}-{number}") for number in range(4)]
+        for writer in writers:
+            writer.start()
+        time.sleep(random.uniform(0.2, 1.0))
+        up.process.kill()
+        for writer in writers:
+            writer.join(10)
+            fresh = set(writer.acknowledged.values())
+            assert not fresh & versions and all(v > newest for v in fresh), "a resourceVersion was given twice"
+            versions |= fresh
+            known |= writer.acknowledged
+        assert any(writer.acknowledged for writer in writers)
+
+
+def test_a_folder_in_use_is_refused_in_one_line(up, tmp_path):
+    second = subprocess.run([binary(), "up", "--data", tmp_path / "data", "--listen", "127.0.0.1:0"], capture_output=True, text=True, timeout=30)
+    assert second.returncode == 1
+    assert "is in use by another gantree up" in second.stderr and len(second.stderr.strip().splitlines()) == 1
+
+
+def test_the_scheduler_inside_installs_itself_and_binds(start):
+    up = start("--in-memory")
+    up.kubectl("get", "crd", "topologies.kueue.x-k8s.io")
+    up.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"},
+              "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}, "capacity": {"cpu": "4", "memory": "8Gi", "pods": "10"},
+                         "conditions": [{"type": "Ready", "status": "True"}]}})
+    up.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
+              "spec": {"schedulerName": "gantree", "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}})
+    wait_until(lambda: up.kubectl("get", "pod", "p", "-o", "jsonpath={.spec.nodeName}").stdout == "n1", 20, lambda: f"the pod to be bound:\n{up.process.tail()}")
+    up.process.signal(signal.SIGTERM)
+    wait_until(lambda: not up.process.running, 15, lambda: f"up to end:\n{up.process.tail()}")
+    assert up.process.exit_status == 0
