@@ -19,51 +19,20 @@
 #include <thread>
 #include <vector>
 
-#include "http/client.h"
 #include "json/read.h"
 #include "kube/client.h"
-#include "kube/config.h"
-#include "kube/credentials.h"
 #include "kube/reflector.h"
+#include "load_client.h"
 
 namespace {
 
-using namespace gantree;  // NOLINT: a small program
+using namespace gantree;        // NOLINT: a small program
+using namespace gantree::load;  // NOLINT
 using Clock = std::chrono::steady_clock;
-
-constexpr int kInFlight = 96;  // as many as `gantree run` has
-
-[[noreturn]] void die(const std::string& message) {
-  fmt::print(stderr, "pod_load: {}\n", message);
-  std::exit(1);
-}
 
 double since(Clock::time_point began) {
   return std::chrono::duration<double>(Clock::now() - began).count();
 }
-
-// Counts answers; the first failure ends the program.
-class Tally {
- public:
-  explicit Tally(std::size_t expected) : expected_(expected) {}
-  kube::Client::Done one() {
-    return [this](const kube::Reply& reply) {
-      if (!reply.ok() && reply.reason != "AlreadyExists") {
-        die(reply.message);
-      }
-      ++answered_;
-    };
-  }
-  void wait() const {
-    while (answered_ < expected_) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  }
-
- private:
-  std::size_t expected_;
-  std::atomic<std::size_t> answered_ = 0;
-};
 
 void report(const char* what, std::size_t count, double seconds) {
   fmt::print("{{\"what\":\"{}\",\"count\":{},\"seconds\":{:.3f},\"per_second\":{:.1f}}}\n", what, count, seconds,
@@ -71,7 +40,7 @@ void report(const char* what, std::size_t count, double seconds) {
 }
 
 void make_nodes(kube::Client& client, int count) {
-  Tally tally(static_cast<std::size_t>(count));
+  Tally tally;
   const auto began = Clock::now();
   for (int i = 0; i < count; ++i) {
     client.create(
@@ -93,7 +62,7 @@ void make_nodes(kube::Client& client, int count) {
 void make_pods(kube::Client& client, const std::string& ns, const std::string& scheduler, int count, int gang) {
   const kube::Resource groups{"scheduling.sigs.k8s.io", "v1alpha1", "podgroups", "PodGroup", true};
   const int gangs = gang > 0 ? (count + gang - 1) / gang : 0;
-  Tally tally(static_cast<std::size_t>(count + gangs));
+  Tally tally;
   const auto began = Clock::now();
   for (int g = 0; g < gangs; ++g) {
     client.create(
@@ -156,7 +125,7 @@ std::vector<PodName> list_pods(kube::Client& client, const std::string& ns) {
 
 void bind_all(kube::Client& client, const std::string& ns) {
   const std::vector<PodName> pods = list_pods(client, ns);
-  Tally tally(pods.size());
+  Tally tally;
   const auto began = Clock::now();
   for (std::size_t i = 0; i < pods.size(); ++i) {
     client.bind({ns, pods[i].name}, pods[i].uid, fmt::format("n{:06}", i / 8), tally.one());
@@ -228,18 +197,8 @@ int main(int argc, char** argv) {
   if (words.size() < 3) {
     die("say KUBECONFIG and nodes, pods, bind or watch");
   }
-  const auto config = kube::load_config({.kubeconfig = words[0], .context = ""}, kube::process_environment());
-  if (!config) {
-    die(config.error().message);
-  }
-  const auto credentials = kube::make_credentials(*config);
-  if (!credentials) {
-    die(credentials.error().message);
-  }
-  http::Client transport(kube::make_endpoint(*config, *credentials));
-  kube::ClientOptions options;
-  options.max_in_flight = kInFlight;
-  kube::Client client(transport, *credentials, options);
+  LoadClient connection(words[0]);
+  kube::Client& client = *connection;
   if (words[1] == "nodes") {
     make_nodes(client, std::atoi(words[2].c_str()));
   } else if (words[1] == "pods" && words.size() == 6) {

@@ -21,126 +21,29 @@
 #include <vector>
 
 #include "base/time.h"
-#include "http/client.h"
 #include "kube/client.h"
-#include "kube/config.h"
-#include "kube/credentials.h"
 #include "kube/reflector.h"
+#include "load_client.h"
+#include "queue_load.h"
 
 namespace {
 
-using namespace gantree;  // NOLINT: a small program
+using namespace gantree;        // NOLINT: a small program
+using namespace gantree::load;  // NOLINT
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr int kCohorts = 5;
-constexpr int kQueues = 6;
-constexpr std::string_view kGroup = "kueue.x-k8s.io";
-
-[[noreturn]] void die(const std::string& message) {
-  fmt::print(stderr, "workload_load: {}\n", message);
-  std::exit(1);
-}
-
-struct Class {
-  const char* name;
-  const char* request;  // topologyRequest
-  int count;            // in each queue
-  int pods;
-  const char* cpu;
-  int priority;
-  milliseconds runs;
-  milliseconds every;  // one is created
-};
-
-constexpr const char* kRequired = R"({"required":"bench/rack"})";
-constexpr const char* kPreferred = R"({"preferred":"bench/rack"})";
-constexpr const char* kSlicesOf1 = R"({"podSetSliceRequiredTopology":"bench/rack","podSetSliceSize":1})";
-constexpr const char* kSlicesOf2 = R"({"podSetSliceRequiredTopology":"bench/rack","podSetSliceSize":2})";
-constexpr const char* kSlicesOf4 = R"({"podSetSliceRequiredTopology":"bench/rack","podSetSliceSize":4})";
-
-constexpr Class kClasses[] = {
-    {"small-required", kRequired, 120, 2, "500m", 50, milliseconds(200), milliseconds(100)},
-    {"small-preferred", kPreferred, 120, 2, "500m", 50, milliseconds(200), milliseconds(100)},
-    {"small-slices", kSlicesOf1, 110, 2, "500m", 50, milliseconds(200), milliseconds(100)},
-    {"medium-required", kRequired, 34, 4, "1250m", 100, milliseconds(500), milliseconds(500)},
-    {"medium-preferred", kPreferred, 33, 4, "1250m", 100, milliseconds(500), milliseconds(500)},
-    {"medium-slices", kSlicesOf2, 33, 4, "1250m", 100, milliseconds(500), milliseconds(500)},
-    {"large-required", kRequired, 17, 8, "2500m", 200, milliseconds(1000), milliseconds(1200)},
-    {"large-preferred", kPreferred, 17, 8, "2500m", 200, milliseconds(1000), milliseconds(1200)},
-    {"large-slices", kSlicesOf4, 16, 8, "2500m", 200, milliseconds(1000), milliseconds(1200)},
-};
-
 kube::Resource resource(const char* plural, const char* kind, bool namespaced) {
-  return {std::string(kGroup), "v1beta2", plural, kind, namespaced};
-}
-
-// Counts answers; a failure is told, and ends the program where it must not be.
-class Tally {
- public:
-  kube::Client::Done one() {
-    ++asked_;
-    return [this](const kube::Reply& reply) {
-      if (!reply.ok() && reply.reason != "AlreadyExists" && reply.reason != "NotFound") {
-        die(reply.message);
-      }
-      ++answered_;
-    };
-  }
-  void wait() const {
-    while (answered_ < asked_) {
-      std::this_thread::sleep_for(milliseconds(1));
-    }
-  }
-
- private:
-  std::size_t asked_ = 0;
-  std::atomic<std::size_t> answered_ = 0;
-};
-
-std::string object(std::string_view kind, std::string_view name, std::string_view spec) {
-  return fmt::format(R"({{"apiVersion":"{}/v1beta2","kind":"{}","metadata":{{"name":"{}"}},"spec":{}}})", kGroup, kind,
-                     name, spec);
+  return {std::string(kQueueGroup), std::string(kQueueVersion), plural, kind, namespaced};
 }
 
 void set_up(kube::Client& client) {
   Tally tally;
-  client.create(
-      resource("topologies", "Topology", false), "",
-      object(
-          "Topology", "bench",
-          R"({"levels":[{"nodeLabel":"bench/block"},{"nodeLabel":"bench/rack"},{"nodeLabel":"kubernetes.io/hostname"}]})"),
-      tally.one());
-  client.create(resource("resourceflavors", "ResourceFlavor", false), "",
-                object("ResourceFlavor", "bench", R"({"topologyName":"bench","nodeLabels":{"bench/group":"tas"}})"),
-                tally.one());
-  for (int c = 0; c < kCohorts; ++c) {
-    for (int q = 0; q < kQueues; ++q) {
-      const std::string name = fmt::format("cq-{}-{}", c, q);
-      client.create(
-          resource("clusterqueues", "ClusterQueue", false), "",
-          object(
-              "ClusterQueue", name,
-              fmt::format(R"({{"cohortName":"cohort-{}","namespaceSelector":{{}},"preemption":{{)"
-                          R"("reclaimWithinCohort":"Any","withinClusterQueue":"LowerPriority"}},"resourceGroups":[{{)"
-                          R"("coveredResources":["cpu"],"flavors":[{{"name":"bench","resources":[{{"name":"cpu",)"
-                          R"("nominalQuota":"20","borrowingLimit":"100"}}]}}]}}]}})",
-                          c)),
-          tally.one());
-      client.create(resource("localqueues", "LocalQueue", true), "default",
-                    object("LocalQueue", name, fmt::format(R"({{"clusterQueue":"{}"}})", name)), tally.one());
-    }
+  for (const QueueObject& object : queue_objects()) {
+    client.create(resource(object.plural, object.kind, object.namespaced), object.namespaced ? kQueueNamespace : "",
+                  object.body, tally.one());
   }
   tally.wait();
-}
-
-std::string body_of(const std::string& name, const std::string& queue, const Class& shape) {
-  return object(
-      "Workload", name,
-      fmt::format(R"({{"queueName":"{}","priority":{},"active":true,"podSets":[{{"name":"main","count":{},)"
-                  R"("topologyRequest":{},"template":{{"metadata":{{}},"spec":{{"restartPolicy":"Never",)"
-                  R"("containers":[{{"name":"c","image":"x","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}}}}]}})",
-                  queue, shape.priority, shape.pods, shape.request, shape.cpu));
 }
 
 // Plays the jobs: notes when a workload is admitted, and ends it when its time is over.
@@ -197,35 +100,12 @@ class Jobs final : public kube::Sink {
   std::set<std::string> ended_;
 };
 
-struct Planned {
-  Clock::duration at;
-  std::string name;
-  std::string queue;
-  const Class* shape;
-};
-
-std::vector<Planned> plan(int percent) {
-  std::vector<Planned> planned;
-  for (int c = 0; c < kCohorts; ++c) {
-    for (int q = 0; q < kQueues; ++q) {
-      for (const Class& shape : kClasses) {
-        for (int i = 0; i < std::max(1, shape.count * percent / 100); ++i) {
-          planned.push_back({shape.every * i, fmt::format("{}-{}-{}-{}", shape.name, c, q, i),
-                             fmt::format("cq-{}-{}", c, q), &shape});
-        }
-      }
-    }
-  }
-  std::stable_sort(planned.begin(), planned.end(), [](const Planned& a, const Planned& b) { return a.at < b.at; });
-  return planned;
-}
-
 void run(kube::Client& client, int percent) {
   const kube::Resource workloads = resource("workloads", "Workload", true);
-  const std::vector<Planned> planned = plan(percent);
+  const std::vector<PlannedWorkload> planned = planned_workloads(percent);
   Jobs jobs;
-  for (const Planned& one : planned) {
-    jobs.expect(one.name, one.shape->runs);
+  for (const PlannedWorkload& one : planned) {
+    jobs.expect(one.name, one.runs);
   }
   kube::ReflectorOptions options;
   options.name_space = "default";
@@ -239,8 +119,7 @@ void run(kube::Client& client, int percent) {
   while (jobs.ended < planned.size()) {
     const auto passed = Clock::now() - began;
     for (; next < planned.size() && planned[next].at <= passed; ++next) {
-      client.create(workloads, "default", body_of(planned[next].name, planned[next].queue, *planned[next].shape),
-                    tally.one());
+      client.create(workloads, "default", planned[next].body, tally.one());
     }
     for (const std::string& name : jobs.due()) {
       const std::string now = rfc3339(std::chrono::floor<milliseconds>(std::chrono::system_clock::now()));
@@ -268,18 +147,8 @@ int main(int argc, char** argv) {
   if (words.size() < 2) {
     die("say KUBECONFIG and setup or run");
   }
-  const auto config = kube::load_config({.kubeconfig = words[0], .context = ""}, kube::process_environment());
-  if (!config) {
-    die(config.error().message);
-  }
-  const auto credentials = kube::make_credentials(*config);
-  if (!credentials) {
-    die(credentials.error().message);
-  }
-  http::Client transport(kube::make_endpoint(*config, *credentials));
-  kube::ClientOptions options;
-  options.max_in_flight = 96;
-  kube::Client client(transport, *credentials, options);
+  LoadClient connection(words[0]);
+  kube::Client& client = *connection;
   if (words[1] == "setup") {
     set_up(client);
   } else if (words[1] == "run") {

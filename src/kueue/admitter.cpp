@@ -1,8 +1,7 @@
 #include "kueue/admitter.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
+#include <iterator>
 #include <utility>
 
 #include "cycle/cycle.h"
@@ -10,54 +9,89 @@
 
 namespace gantree::kueue {
 
+namespace {
+
+// So many of a queue are tried in one round.
+constexpr std::size_t kAtOnce = 32;
+
+bool is_before(const Entry* a, const Entry* b) {
+  return goes_before(*a->submission, *b->submission);
+}
+
+}  // namespace
+
 // Whether the job was started by somebody else. It is stopped first: as it is, its pods would go anywhere.
 bool Admitter::past_its_queue(const Entry& entry) const {
   const JobEntry* job = ledger_.job_of(entry);
   return job != nullptr && !job->progress.suspended;
 }
 
-bool Admitter::within_quota(const Entry& entry) const {
-  return entry.least.empty() || std::any_of(entry.least.begin(), entry.least.end(), [&](const QuotaDemand& least) {
-           return ledger_.quota.fits(least, entry.submission->borrowing);
-         });
-}
-
-// What was turned down is not tried again before something has come free that it lacked.
-bool Admitter::worth_trying(const Entry& entry) const {
-  if (!entry.verdict) {
-    return true;
-  }
-  return entry.verdict->state == GangState::kWaiting && entry.tried_with_room != room_ && within_quota(entry);
-}
-
 bool Admitter::strict(const Entry& entry) const {
   return entry.submission->queue && ledger_.quota.rules(*entry.submission->queue).strict;
 }
 
-std::vector<Entry*> Admitter::candidates(Time now) {
-  std::vector<Entry*> found;
+// Whether there is quota for so many of its kind.
+bool Admitter::within_quota(const Entry& entry, int count) const {
+  return entry.least.empty() || std::any_of(entry.least.begin(), entry.least.end(), [&](const QuotaDemand& least) {
+           return ledger_.quota.fits(count == 1 ? least : Quota::sum({least}, {count}), entry.submission->borrowing);
+         });
+}
+
+// Why it cannot be tried now, though it waits.
+bool Admitter::put_off(Entry& entry, Time now) {
+  if (entry.object.requeue_at && *entry.object.requeue_at > now) {
+    ledger_.later.add(*entry.object.requeue_at, entry.key());
+    entry.missed = true;
+    return true;
+  }
+  if (entry.guard.closed(entry.object.resource_version, now) || past_its_queue(entry)) {
+    entry.missed = true;
+    return true;
+  }
+  return false;
+}
+
+Admitter::Lines Admitter::lines(Time now) {
+  Lines lines;
   for (auto& [key, entry] : ledger_.entries) {
     if (!entry.waits()) {
       continue;
     }
-    if (entry.object.requeue_at && *entry.object.requeue_at > now) {
-      ledger_.later.emplace(*entry.object.requeue_at, key);
-      entry.missed = true;
-      continue;
-    }
-    if (entry.guard.closed(entry.object.resource_version, now) || past_its_queue(entry)) {
-      entry.missed = true;
-      continue;
-    }
     static_cast<void>(submission_for(entry, ledger_));
-    // Whoever stands in a strict queue is looked at with all before him.
-    if (worth_trying(entry) || strict(entry)) {
-      found.push_back(&entry);
+    const bool tried = entry.verdict && (entry.verdict->state != GangState::kWaiting || entry.tried_with_room == room_);
+    const bool in_order = strict(entry);
+    if (!in_order && (tried || put_off(entry, now))) {
+      continue;
     }
+    Line& line = lines[{entry.submission->queue, in_order ? 0 : entry.shape}];
+    line.in_order = in_order;
+    line.fresh = line.fresh || !entry.verdict;
+    line.entries.push_back(&entry);
   }
-  std::sort(found.begin(), found.end(),
-            [](const Entry* a, const Entry* b) { return goes_before(*a->submission, *b->submission); });
-  return found;
+  return lines;
+}
+
+// Those at the front of a line that may start now, in order.
+std::vector<Entry*> Admitter::front_of(Line& line, Time now) {
+  const std::size_t left = line.entries.size() - line.next;
+  const auto from = line.entries.begin() + static_cast<std::ptrdiff_t>(line.next);
+  const auto to = from + static_cast<std::ptrdiff_t>(std::min(left, kAtOnce));
+  std::partial_sort(from, to, line.entries.end(), is_before);
+  std::vector<Entry*> front;
+  for (auto it = from; it != to; ++it) {
+    Entry& entry = **it;
+    // In a strict queue whoever cannot be tried holds up the others all the same.
+    if (line.in_order && put_off(entry, now)) {
+      break;
+    }
+    const int count = line.in_order ? 1 : static_cast<int>(front.size()) + 1;
+    const bool explained = line.in_order ? !line.fresh : entry.verdict.has_value() || !front.empty();
+    if (explained && !within_quota(entry, count)) {
+      break;
+    }
+    front.push_back(&entry);
+  }
+  return front;
 }
 
 void Admitter::admit(Time now, Step& step) {
@@ -67,39 +101,64 @@ void Admitter::admit(Time now, Step& step) {
   room_ += ledger_.room_changed ? 1 : 0;
   ledger_.room_changed = false;
   ledger_.waiting_changed.clear();
-  std::vector<Entry*> waiting = candidates(now);
-  if (!waiting.empty()) {
-    step.figures.decided = true;
-    try_all(std::move(waiting), now, step);
+  Lines open = lines(now);
+  step.figures.decided = step.figures.decided || !open.empty();
+  while (!open.empty()) {
+    try_fronts(open, now, step);
   }
 }
 
-// The first of every queue, then the next as long as there is quota for them: where very many wait, nearly all of them
-// for the same quota, only those are looked at closely that have a chance.
-void Admitter::try_all(std::vector<Entry*> waiting, Time now, Step& step) {
-  constexpr int kAtOnce = 32;
-  while (!waiting.empty()) {
-    std::vector<Submission> batch;
-    std::vector<Entry*> rest;
-    std::map<std::optional<QueueId>, int> taken;
-    for (Entry* entry : waiting) {
-      const bool in_order = strict(*entry);
-      if (entry->verdict && !in_order && !within_quota(*entry)) {
-        entry->tried_with_room = room_;
-      } else if (in_order || ++taken[entry->submission->queue] <= kAtOnce) {
-        entry->tried_with_room = room_;
-        batch.push_back(*entry->submission);
-        batch.back().may_evict = false;
-      } else {
-        rest.push_back(entry);
-      }
+// One round: where somebody is turned down, so are all that stand behind in the same line.
+void Admitter::try_fronts(Lines& open, Time now, Step& step) {
+  std::map<std::optional<QueueId>, std::vector<Entry*>> fronts;
+  std::map<const Entry*, Line*> line_of;
+  for (auto it = open.begin(); it != open.end();) {
+    const std::vector<Entry*> front = front_of(it->second, now);
+    for (Entry* entry : front) {
+      line_of.emplace(entry, &it->second);
+      fronts[it->first.first].push_back(entry);
     }
-    const Plan plan = batch.empty() ? Plan() : run_cycle(ledger_.cluster, ledger_.quota, std::move(batch));
-    for (const Decision& decision : plan.decisions) {
-      settle(decision, now, step);
-    }
-    waiting = std::move(rest);
+    it = front.empty() ? close(open, it) : std::next(it);
   }
+  std::vector<Submission> batch;
+  for (auto& [queue, front] : fronts) {
+    std::sort(front.begin(), front.end(), is_before);
+    for (std::size_t i = 0; i < std::min(front.size(), kAtOnce); ++i) {
+      ++line_of.at(front[i])->next;
+      front[i]->tried_with_room = room_;
+      batch.push_back(*front[i]->submission);
+      batch.back().may_evict = false;
+    }
+  }
+  const Plan plan = batch.empty() ? Plan() : run_cycle(ledger_.cluster, ledger_.quota, std::move(batch));
+  for (const Decision& decision : plan.decisions) {
+    settle(decision, now, step);
+    if (decision.state != GangState::kPlaced) {
+      const Entry* refused = &ledger_.entries.at(decision.key.ns + "/" + decision.key.name);
+      line_of.at(refused)->refused = refused;
+    }
+  }
+  for (auto it = open.begin(); it != open.end();) {
+    const Line& line = it->second;
+    it = line.refused != nullptr || line.next == line.entries.size() ? close(open, it) : std::next(it);
+  }
+}
+
+// Those that are left of a line wait, and are told what the last one of it was told.
+Admitter::Lines::iterator Admitter::close(Lines& open, Lines::iterator it) {
+  const Line& line = it->second;
+  const Entry* like = line.refused;
+  for (std::size_t i = line.next; i < line.entries.size(); ++i) {
+    Entry& entry = *line.entries[i];
+    entry.tried_with_room = room_;
+    like = like == nullptr && !line.in_order && entry.verdict ? &entry : like;
+    if (!entry.verdict && like != nullptr) {
+      entry.verdict = like->verdict;
+      entry.waits_since = like->waits_since;
+      ledger_.dirty.insert(entry.key());
+    }
+  }
+  return open.erase(it);
 }
 
 void Admitter::settle(const Decision& decision, Time now, Step& step) {
@@ -108,6 +167,7 @@ void Admitter::settle(const Decision& decision, Time now, Step& step) {
   Entry& entry = ledger_.entries.at(key);
   ledger_.dirty.insert(key);
   if (decision.state != GangState::kPlaced) {
+    ledger_.refused = true;
     entry.waits_since = entry.verdict ? entry.waits_since : now;
     entry.verdict =
         Verdict{.state = decision.state, .reason = decision.reason, .message = without_places(decision.message)};

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -22,12 +25,25 @@ class Admitter {
   void admit(Time now, Step& step);
 
  private:
-  [[nodiscard]] std::vector<Entry*> candidates(Time now);
+  // Those that ask for the same in one queue, or all of a strict queue: where one of them is turned down, so are those
+  // behind it. So very many can wait, and few are looked at closely.
+  struct Line {
+    std::vector<Entry*> entries = {};  // in order as far as they were looked at
+    std::size_t next = 0;              // of those that were not tried yet
+    bool in_order = false;             // of a strict queue
+    bool fresh = false;                // somebody in it was never told anything
+    const Entry* refused = nullptr;    // the last one that was turned down
+  };
+  using Lines = std::map<std::pair<std::optional<QueueId>, std::uint64_t>, Line>;
+
+  [[nodiscard]] Lines lines(Time now);
+  [[nodiscard]] std::vector<Entry*> front_of(Line& line, Time now);
+  void try_fronts(Lines& open, Time now, Step& step);
+  Lines::iterator close(Lines& open, Lines::iterator it);
+  [[nodiscard]] bool put_off(Entry& entry, Time now);
   [[nodiscard]] bool past_its_queue(const Entry& entry) const;
-  [[nodiscard]] bool worth_trying(const Entry& entry) const;
-  [[nodiscard]] bool within_quota(const Entry& entry) const;
+  [[nodiscard]] bool within_quota(const Entry& entry, int count) const;
   [[nodiscard]] bool strict(const Entry& entry) const;
-  void try_all(std::vector<Entry*> waiting, Time now, Step& step);
   void settle(const Decision& decision, Time now, Step& step);
 
   Ledger& ledger_;

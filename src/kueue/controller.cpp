@@ -57,6 +57,7 @@ struct Controller::Parts {
                                 .hosts = hosts,
                                 .readiness = readiness}};
   std::set<std::string> remarked;  // what was told of Kueue itself
+  bool rested = false;             // others have decided since the last step
 };
 
 Controller::Controller(Cluster& cluster, const ControllerOptions& options)
@@ -102,6 +103,9 @@ Step Controller::step(Time now) {
   Step step;
   Parts& parts = *parts_;
   Ledger& ledger = parts.ledger;
+  if (std::exchange(parts.rested, false)) {
+    wake();
+  }
   take_due(now);
   parts.setup.read(step);
   if (const auto kueue = ledger.neighbour.kueue_runs()) {
@@ -110,6 +114,7 @@ Step Controller::step(Time now) {
     if (parts.remarked.insert(*kueue).second) {
       step.remarks.push_back(*kueue);
     }
+    rest();
     return step;
   }
   parts.hosts.touch_users();
@@ -129,8 +134,8 @@ Step Controller::step(Time now) {
   }
   report_queues(now, step);
   for (const auto* later : {&ledger.later, &ledger.later_jobs}) {
-    if (!later->empty()) {
-      step.wake_by(later->begin()->first);
+    if (const auto next = later->next()) {
+      step.wake_by(*next);
     }
   }
   return step;
@@ -139,15 +144,9 @@ Step Controller::step(Time now) {
 // What was put off until now.
 void Controller::take_due(Time now) {
   Ledger& ledger = parts_->ledger;
-  const auto take = [&](std::multimap<Time, std::string>& later, std::set<std::string>& due) {
-    while (!later.empty() && later.begin()->first <= now) {
-      due.insert(later.begin()->second);
-      later.erase(later.begin());
-    }
-  };
   std::set<std::string> due;
-  take(ledger.later, due);
-  take(ledger.later_jobs, ledger.dirty_jobs);
+  ledger.later.take(now, due);
+  ledger.later_jobs.take(now, ledger.dirty_jobs);
   for (const std::string& key : due) {
     const Entry* entry = ledger.workload(key);
     if (entry != nullptr && entry->waits() && entry->object.requeue_at) {
@@ -160,6 +159,26 @@ void Controller::take_due(Time now) {
 
 void Controller::stand_by() {
   parts_->booking.book_changed();
+  rest();
+}
+
+void Controller::rest() {
+  parts_->ledger.rest();
+  parts_->hosts.rest();
+  parts_->rested = true;
+}
+
+// Whoever decides from now on has seen all that others did: what was assumed before and is not there was not done.
+void Controller::wake() {
+  Ledger& ledger = parts_->ledger;
+  for (auto& [key, entry] : ledger.entries) {
+    if (entry.assumed) {
+      entry.drop_assumed();
+      ledger.unbooked.insert(key);
+    }
+  }
+  ledger.held.clear();
+  ledger.touch_all();
 }
 
 void Controller::stop_leading() {
@@ -194,7 +213,7 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Tim
       ledger.room_changed = true;
       ledger.queues_changed = true;
     }
-    ledger.later.emplace(entry->guard.opens(), open.workload);
+    ledger.later.add(entry->guard.opens(), open.workload);
     if (entry->waits() && answer != Answer::kDone) {
       ledger.waiting_changed.insert(open.workload);  // it was left out as long as this was on its way
     }
@@ -202,13 +221,13 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Tim
   if (const auto job = ledger.jobs.find(open.job); job != ledger.jobs.end()) {
     Guard& guard = open.creation ? job->second.creation : job->second.guard;
     guard.answered(answer, now);
-    ledger.later_jobs.emplace(guard.opens(), open.job);
+    ledger.later_jobs.add(guard.opens(), open.job);
   }
   parts_->reporter.answered(open.queue, answer, now);
   if (PodGroup* group = ledger.groups.group_of_pod(open.member); group != nullptr && answer != Answer::kDone) {
     group->pods.at(open.member).asked = false;
-    ledger.later.emplace(now + std::chrono::seconds(1), group->key());
-    ledger.later_jobs.emplace(now + std::chrono::seconds(1), group_job(group->key()));
+    ledger.later.add(now + std::chrono::seconds(1), group->key());
+    ledger.later_jobs.add(now + std::chrono::seconds(1), group_job(group->key()));
   }
   if (const auto pod = ledger.pods.find(open.pod); pod != ledger.pods.end()) {
     // Where it may have been done, the slot stays taken until the pod's own event tells; asking again does no harm.
@@ -217,7 +236,7 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Tim
     }
     if (answer != Answer::kDone) {
       pod->second.asked = false;
-      ledger.later.emplace(now + std::chrono::seconds(1), pod->second.workload);
+      ledger.later.add(now + std::chrono::seconds(1), pod->second.workload);
     }
   }
 }

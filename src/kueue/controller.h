@@ -85,6 +85,8 @@ class Controller {
   struct Parts;
 
   void take_due(Time now);
+  void rest();
+  void wake();
   void report_queues(Time now, Step& step);
 
   std::unique_ptr<Parts> parts_;

@@ -12,6 +12,15 @@ bool Entry::may_run() const {
   return object.admission && object.holds(kAdmitted) && !object.holds(kEvicted) && object.active;
 }
 
+bool Entry::leaves() const {
+  return !object.holds(kFinished) && (evicting || (object.admission && object.holds(kEvicted)));
+}
+
+void Entry::drop_assumed() {
+  assumed.reset();
+  blockers.clear();
+}
+
 bool Entry::suspended() const {
   return object.holds(kEvicted) && object.condition(kEvicted)->reason == kSuspendedByUser;
 }

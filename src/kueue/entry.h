@@ -45,6 +45,7 @@ struct Removal {
 struct Entry {
   WorkloadObject object;
   std::vector<QuotaDemand> least = {};        // by alternative: what it needs of quota to start at all
+  std::uint64_t shape = 0;                    // the same where the same is asked for
   std::uint64_t tried_with_room = 0;          // state of the room when it was last tried
   bool missed = false;                        // it could not be tried, since a write of ours was not seen yet
   int fruitless = 0;                          // times that no victims were found for it, in a row
@@ -71,7 +72,10 @@ struct Entry {
   [[nodiscard]] bool may_run() const;
   // Its user has suspended the job.
   [[nodiscard]] bool suspended() const;
-  [[nodiscard]] bool leaves() const { return evicting || (object.admission && object.holds(kEvicted)); }
+  // It has still to give back what it has. One that has ended gave it back so.
+  [[nodiscard]] bool leaves() const;
+  // What was decided and not written, or not seen, is no longer so.
+  void drop_assumed();
   // nullptr where it has no pod set of that name.
   [[nodiscard]] const PodSetRequest* pod_set(std::string_view name) const;
 };

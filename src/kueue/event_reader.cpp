@@ -13,6 +13,8 @@ namespace gantree::kueue {
 
 namespace {
 
+constexpr std::string_view kNamespaceKind = "Namespace";
+
 std::string key_of(std::string_view ns, std::string_view name) {
   return fmt::format("{}/{}", ns, name);
 }
@@ -50,9 +52,17 @@ Result<> EventReader::changed(const LiveObject& object) {
   // Statuses are ours: what they say decides nothing.
   std::string text = decided_text(parsed->object.value);
   std::string& known = ledger_.admin[key];
-  ledger_.setup_changed = ledger_.setup_changed || known != text;
+  const bool matters = object.kind != kNamespaceKind || namespace_in_use(object.name);
+  ledger_.setup_changed = ledger_.setup_changed || (known != text && matters);
   known = std::move(text);
   return {};
+}
+
+// Namespaces come and go all the time; few of them have queues.
+bool EventReader::namespace_in_use(std::string_view name) const {
+  const std::string queues = kind_key("LocalQueue", name, "");
+  const auto queue = ledger_.admin.lower_bound(queues);
+  return queue != ledger_.admin.end() && queue->first.starts_with(queues);
 }
 
 void EventReader::neighbour_changed(const LiveObject& object, const Object& parsed) {
@@ -101,21 +111,28 @@ void EventReader::update(const std::string& key, Entry& entry, WorkloadObject re
   const bool overtaken = entry.sent && !entry.guard.in_flight() && read.resource_version != entry.guard.version();
   const bool seen = entry.assumed && read.admission == entry.assumed;
   if (seen || another || overtaken || !read.active || read.deleting) {
-    entry.assumed.reset();
-    entry.blockers.clear();
+    entry.drop_assumed();
     ledger_.held.erase(key);
   }
   if (another || !read.admission) {
     entry.evicting.reset();
   }
   if (entry.object.admission != read.admission) {
-    pods_.forget_slots(key);
+    pods_.move_slots(key, entry.object.admission, read.admission);
   }
   // Our own reports change nothing of what it asks for.
   const bool asks_anew = read.generation == 0 || entry.object.generation != read.generation;
   if (another || returned || asks_anew) {
     entry.submission.reset();
     entry.verdict.reset();
+  }
+  if (asks_anew && entry.assumed && !entry.sent) {
+    entry.drop_assumed();  // it waited for others to leave, and asks for something else now
+    ledger_.held.erase(key);
+    ledger_.room_changed = true;
+  }
+  if (entry.object.owner_uid != read.owner_uid) {
+    forget_owner(key, entry.object.owner_uid);
   }
   entry.object = std::move(read);
   // Who leaves a queue without having been admitted makes way for those behind him.
@@ -170,6 +187,14 @@ Result<> EventReader::job_changed(const LiveObject& object) {
   return {};
 }
 
+// Another Workload may have the same owner.
+void EventReader::forget_owner(const std::string& key, const std::string& owner_uid) {
+  if (const auto it = ledger_.workloads_by_owner.find(owner_uid);
+      it != ledger_.workloads_by_owner.end() && it->second == key) {
+    ledger_.workloads_by_owner.erase(it);
+  }
+}
+
 void EventReader::workload_removed(const std::string& key) {
   const auto it = ledger_.entries.find(key);
   if (it == ledger_.entries.end()) {
@@ -177,7 +202,7 @@ void EventReader::workload_removed(const std::string& key) {
   }
   booking_.unbook(it->second);
   ledger_.held.erase(key);
-  ledger_.workloads_by_owner.erase(it->second.object.owner_uid);
+  forget_owner(key, it->second.object.owner_uid);
   if (const auto job = ledger_.jobs_by_uid.find(it->second.object.owner_uid); job != ledger_.jobs_by_uid.end()) {
     ledger_.dirty_jobs.insert(job->second);
   }
@@ -211,7 +236,7 @@ void EventReader::removed(std::string_view kind, std::string_view ns, std::strin
     return;
   }
   reporter_.removed(full);
-  if (ledger_.admin.erase(full) > 0) {
+  if (ledger_.admin.erase(full) > 0 && (kind != kNamespaceKind || namespace_in_use(name))) {
     ledger_.setup_changed = true;
   }
 }

@@ -28,6 +28,8 @@ class EventReader {
   // What an event says of a Workload that was known.
   void update(const std::string& key, Entry& entry, WorkloadObject read);
   void workload_removed(const std::string& key);
+  void forget_owner(const std::string& key, const std::string& owner_uid);
+  [[nodiscard]] bool namespace_in_use(std::string_view name) const;
   [[nodiscard]] Result<> job_changed(const LiveObject& object);
   void neighbour_changed(const LiveObject& object, const Object& parsed);
 

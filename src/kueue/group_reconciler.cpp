@@ -141,9 +141,7 @@ void GroupReconciler::make_workload(JobEntry& job, const std::string& key, PodGr
 
 void GroupReconciler::end(const std::string& key, PodGroup& group, Entry* entry, Time now, Step& step) {
   if (entry == nullptr) {
-    ledger_.jobs_by_uid.erase(group.uid);
-    ledger_.groups.forget(std::string(ledger_.jobs.at(key).group));
-    ledger_.jobs.erase(key);
+    ledger_.forget_group(std::string(key));
     return;
   }
   if (group.serving) {
@@ -151,7 +149,7 @@ void GroupReconciler::end(const std::string& key, PodGroup& group, Entry* entry,
       group.empty_since = now;
     }
     if (now < *group.empty_since + kEmptyPatience) {
-      ledger_.later_jobs.emplace(*group.empty_since + kEmptyPatience, key);
+      ledger_.later_jobs.add(*group.empty_since + kEmptyPatience, key);
       return;
     }
   }

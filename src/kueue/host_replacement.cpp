@@ -110,6 +110,23 @@ void confine_piece(PodSet& pods, const Piece& piece, const Constraint& asked, To
   }
 }
 
+// Whether it needs more pods than those that are over, and those that are, or go, where there is nothing wrong. An
+// empty host that goes takes nothing away.
+bool misses_pods(const Ledger& ledger, const Entry& entry, const SetAssignment& set,
+                 const std::set<std::string>& lost) {
+  const auto over = entry.object.reclaimable.find(set.name);
+  int there = over == entry.object.reclaimable.end() ? 0 : over->second;
+  for (const std::string& key : ledger.pods_of(entry.key())) {
+    const StartedPod& pod = ledger.pods.at(key);
+    const auto pinned = pod.selector.find(kHostnameLabel);
+    const std::string node = pod.node.empty() && pinned != pod.selector.end()
+                                 ? node_named(ledger.cluster.inventory(), pinned->second)
+                                 : pod.node;
+    there += pod.set == set.name && !pod.ended && !pod.deleting && !pod.gated && !lost.contains(node) ? 1 : 0;
+  }
+  return there < set.count;
+}
+
 // The lost ranks of a pod set as a group of pieces, each of which stays where its neighbours are.
 void add_pieces(Gang& gang, const PodSet& set, std::size_t position, const TopologyAssignment& assignment,
                 const std::set<std::size_t>& domains, std::vector<Piece>& pieces, Cluster& cluster) {
@@ -146,7 +163,10 @@ void HostReplacement::touch_users() {
   }
   const std::set<std::string> nodes = std::exchange(changed_, {});
   for (const auto& [key, entry] : ledger_.entries) {
-    for (const SetAssignment& set : entry.admission() ? entry.admission()->sets : std::vector<SetAssignment>()) {
+    if (!entry.admission() || entry.object.holds(kFinished)) {
+      continue;
+    }
+    for (const SetAssignment& set : entry.admission()->sets) {
       const std::vector<HostCount> hosts = booking_.hosts_of(entry, set);
       if (std::any_of(hosts.begin(), hosts.end(), [&](const HostCount& host) { return nodes.contains(host.node); })) {
         ledger_.dirty.insert(key);
@@ -155,28 +175,44 @@ void HostReplacement::touch_users() {
   }
 }
 
-bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
-  Admission admission = *entry.object.admission;
+// Adds to `hosts` those that are of no use any more, and on which it needs pods.
+HostReplacement::Lost HostReplacement::lost_domains(const Entry& entry, std::set<std::string>& hosts) const {
   Lost lost;
-  std::set<std::string> hosts;
-  for (std::size_t i = 0; i < admission.sets.size(); ++i) {
-    const std::optional<TopologyAssignment>& topology = admission.sets[i].topology;
+  const std::vector<SetAssignment>& sets = entry.object.admission->sets;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const std::optional<TopologyAssignment>& topology = sets[i].topology;
     if (!topology || topology->levels.back() != kHostnameLabel) {
       continue;
     }
+    std::set<std::size_t> domains;
+    std::set<std::string> nodes;
     for (std::size_t d = 0; d < topology->domains.size(); ++d) {
       const std::string node = node_named(ledger_.cluster.inventory(), topology->domains[d].values.back());
-      if (is_lost(ledger_, entry, admission.sets[i], node)) {
-        lost[i].insert(d);
-        hosts.insert(node);
+      if (is_lost(ledger_, entry, sets[i], node)) {
+        domains.insert(d);
+        nodes.insert(node);
       }
     }
+    if (!domains.empty() && misses_pods(ledger_, entry, sets[i], nodes)) {
+      lost.emplace(i, std::move(domains));
+      hosts.merge(nodes);
+    }
   }
+  return lost;
+}
+
+bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
+  Admission admission = *entry.object.admission;
+  std::set<std::string> hosts;
+  const Lost lost = lost_domains(entry, hosts);
   if (lost.empty()) {
     return false;
   }
   const std::string which = fmt::format("{}", fmt::join(hosts, ", "));
   const Submission submission = submission_for(entry, ledger_);
+  if (submission.alternatives.empty() && submission.rejection && submission.rejection->waits) {
+    return false;  // its queue is stopped, or gone: what it has left it may keep
+  }
   const Alternative* alternative = chosen(submission, admission);
   booking_.unbook(entry);  // what it holds on hosts that stay is looked at anew with the rest
   if (alternative == nullptr || !place_again(*alternative, lost, admission, entry)) {

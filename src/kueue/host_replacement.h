@@ -28,12 +28,15 @@ class HostReplacement {
   void node_changed(std::string_view name) { changed_.emplace(name); }
   // Workloads that have pods on nodes that changed are looked at.
   void touch_users();
+  // Nothing is to be looked at: another decides.
+  void rest() { changed_.clear(); }
   // Puts the pods of hosts that are of no use any more elsewhere. Returns whether there was something to do.
   bool mend(Entry& entry, Time now, Step& step);
 
  private:
   using Lost = std::map<std::size_t, std::set<std::size_t>>;  // domains of the assignment, by pod set of the admission
 
+  [[nodiscard]] Lost lost_domains(const Entry& entry, std::set<std::string>& hosts) const;
   [[nodiscard]] bool place_again(const Alternative& alternative, const Lost& lost, Admission& admission, Entry& entry);
   void book_kept(Entry& entry, const Lost& lost);
 

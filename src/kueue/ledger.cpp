@@ -25,7 +25,7 @@ Entry* Ledger::workload(const std::string& key) {
 
 Entry* Ledger::workload_of(const std::string& owner_uid) {
   const auto it = workloads_by_owner.find(owner_uid);
-  return it == workloads_by_owner.end() ? nullptr : &entries.at(it->second);
+  return it == workloads_by_owner.end() ? nullptr : workload(it->second);
 }
 
 JobEntry* Ledger::job_of(const Entry& entry) {
@@ -78,12 +78,38 @@ void Ledger::touch_all() {
   }
 }
 
+void Ledger::forget_group(const std::string& job) {
+  const auto it = jobs.find(job);
+  jobs_by_uid.erase(it->second.ref.uid);
+  groups.forget(it->second.group);
+  jobs.erase(it);
+}
+
+void Ledger::rest() {
+  for (const std::string& key : dirty_jobs) {
+    const auto job = jobs.find(key);
+    if (job == jobs.end() || job->second.kind != nullptr) {
+      continue;
+    }
+    const PodGroup* group = groups.find(job->second.group);
+    if (group != nullptr && group->pods.empty() && workload_of(group->uid) == nullptr) {
+      forget_group(key);
+    }
+  }
+  dirty.clear();
+  dirty_jobs.clear();
+  waiting_changed.clear();
+  held.clear();
+  later.clear();
+  later_jobs.clear();
+}
+
 void Ledger::look_again(const Entry& entry, Time now) {
-  later.emplace(std::max(entry.guard.opens(), now + kSoonest), entry.key());
+  later.add(std::max(entry.guard.opens(), now + kSoonest), entry.key());
 }
 
 void Ledger::look_again(const std::string& job, const Guard& guard, Time now) {
-  later_jobs.emplace(std::max(guard.opens(), now + kSoonest), job);
+  later_jobs.add(std::max(guard.opens(), now + kSoonest), job);
 }
 
 }  // namespace gantree::kueue

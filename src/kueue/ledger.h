@@ -15,6 +15,7 @@
 #include "dialects/dialects.h"
 #include "dialects/kueue/admin.h"
 #include "dialects/kueue/neighbour.h"
+#include "kueue/agenda.h"
 #include "kueue/entry.h"
 #include "kueue/job_entry.h"
 #include "kueue/pod_groups.h"
@@ -49,15 +50,16 @@ struct Ledger {
   std::map<std::string, std::set<std::string>> pods_by_workload;  // none is empty
 
   // What is to be looked at.
-  std::set<std::string> dirty;                  // workloads
-  std::set<std::string> dirty_jobs;             // the same
-  std::set<std::string> waiting_changed;        // workloads that came to wait, or wait for something else
-  std::set<std::string> unbooked;               // workloads whose bookings are out of date
-  std::set<std::string> held;                   // workloads whose place others have still to leave
-  std::multimap<Time, std::string> later;       // workloads to look at again
-  std::multimap<Time, std::string> later_jobs;  // the same
+  std::set<std::string> dirty;            // workloads
+  std::set<std::string> dirty_jobs;       // the same
+  std::set<std::string> waiting_changed;  // workloads that came to wait, or wait for something else
+  std::set<std::string> unbooked;         // workloads whose bookings are out of date
+  std::set<std::string> held;             // workloads whose place others have still to leave
+  Agenda later;                           // workloads
+  Agenda later_jobs;                      // the same
   bool setup_changed = true;
   bool room_changed = true;    // room or quota may have come free
+  bool refused = false;        // somebody was told to wait: others may have to go for it
   bool queues_changed = true;  // what queues tell of themselves may be out of date
 
   [[nodiscard]] Entry* workload(const std::string& key);
@@ -74,6 +76,10 @@ struct Ledger {
   void touch_groups(const std::vector<std::string>& groups);
   // Everything is looked at again.
   void touch_all();
+  // A group of pods of which nothing is left; by the key of its job.
+  void forget_group(const std::string& job);
+  // Nothing is to be looked at: another decides. Groups of which nothing is left are forgotten.
+  void rest();
   // When the next write to a Workload may be tried, where no event comes before.
   void look_again(const Entry& entry, Time now);
   void look_again(const std::string& job, const Guard& guard, Time now);

@@ -75,7 +75,7 @@ void PendingReporter::tell(Entry& entry, Time now, Step& step) {
                    : same_reason ? entry.told_at + kTellEvery
                                  : entry.told_at + kTellReasonEvery;
   if (now < due || !may_tell(now)) {
-    ledger_.later.emplace(std::max(due, now + kTellAfter), entry.key());
+    ledger_.later.add(std::max(due, now + kTellAfter), entry.key());
     return;
   }
   entry.told = verdict;

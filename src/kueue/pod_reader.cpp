@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -36,6 +37,16 @@ bool is_gated(json::Value spec) {
 std::string_view phase_of(const Object& pod) {
   const json::Value phase = text_at(map_at(pod.value, "status"), "phase");
   return phase ? phase.text() : std::string_view();
+}
+
+// nullptr where it has none.
+const TopologyAssignment* topology_of(const std::optional<Admission>& admission, const std::string& set) {
+  for (std::size_t i = 0; admission && i < admission->sets.size(); ++i) {
+    if (admission->sets[i].name == set) {
+      return admission->sets[i].topology ? &*admission->sets[i].topology : nullptr;
+    }
+  }
+  return nullptr;
 }
 
 // What the pod says of itself. Whose it is, is told by others.
@@ -141,10 +152,24 @@ bool PodReader::is_sent_to_a_host(const StartedPod& pod) const {
   });
 }
 
-void PodReader::forget_slots(const std::string& workload) {
+void PodReader::move_slots(const std::string& workload, const std::optional<Admission>& before,
+                           const std::optional<Admission>& after) {
+  std::map<std::pair<std::string, std::size_t>, int> given;
   for (const std::string& key : ledger_.pods_of(workload)) {
-    ledger_.pods.at(key).slot.reset();
-    ledger_.pods.at(key).asked = false;
+    StartedPod& pod = ledger_.pods.at(key);
+    const TopologyAssignment* from = topology_of(before, pod.set);
+    const TopologyAssignment* to = topology_of(after, pod.set);
+    std::optional<std::size_t> slot;
+    for (std::size_t i = 0; pod.slot && from != nullptr && to != nullptr && !slot && i < to->domains.size(); ++i) {
+      const bool same = from->levels == to->levels && *pod.slot < from->domains.size() &&
+                        from->domains[*pod.slot].values == to->domains[i].values;
+      if (same && given[{pod.set, i}] < to->domains[i].count) {
+        ++given[{pod.set, i}];
+        slot = i;
+      }
+    }
+    pod.slot = slot;
+    pod.asked = pod.asked && slot;
   }
 }
 

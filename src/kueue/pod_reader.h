@@ -17,8 +17,10 @@ class PodReader {
 
   [[nodiscard]] Result<> changed(const LiveObject& object);
   void removed(const std::string& key);
-  // Slots count the domains of an assignment: with another one they mean nothing.
-  void forget_slots(const std::string& workload);
+  // Slots count the domains of an assignment. Where it changes, pods that are on their way to a domain that stays go on
+  // to it, and the others are told anew.
+  void move_slots(const std::string& workload, const std::optional<Admission>& before,
+                  const std::optional<Admission>& after);
 
  private:
   void take(const std::string& key, StartedPod pod);

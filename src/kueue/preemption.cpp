@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/timestamp.h"
 #include "cycle/cycle.h"
@@ -16,6 +17,9 @@ namespace {
 // So many are tried, so often: the search for victims is dear.
 constexpr std::size_t kMostTried = 16;
 constexpr std::chrono::milliseconds kEvery{250};
+
+// The usual grace of pods, twice.
+constexpr std::chrono::seconds kPatience{60};
 
 std::string_view preempted_reason(EvictionReason reason) {
   return reason == EvictionReason::kReclaimed ? "InCohortReclamation" : "InClusterQueue";
@@ -63,14 +67,13 @@ std::optional<RunningGang> Preemption::running_gang(const Entry& entry) const {
 }
 
 // Those that wait for room or quota, and whose queues let others be evicted for them.
-std::vector<Entry*> Preemption::crowded_out(Time now, Step& step) {
+std::vector<Entry*> Preemption::crowded_out(Time now) {
   std::vector<Entry*> asking;
   for (auto& [key, entry] : ledger_.entries) {
     const bool room = entry.verdict && (entry.verdict->reason == Reason::kTopologyBusy ||
                                         entry.verdict->reason == Reason::kQuotaExceeded ||
                                         entry.verdict->reason == Reason::kSearchLimit);
-    if (!room || !entry.waits() || !entry.submission || !entry.submission->may_evict || !entry.submission->queue ||
-        entry.guard.closed(entry.object.resource_version, now)) {
+    if (!room || !entry.waits() || !entry.submission || !entry.submission->may_evict || !entry.submission->queue) {
       continue;
     }
     const QueueRules& rules = ledger_.quota.rules(*entry.submission->queue);
@@ -78,39 +81,64 @@ std::vector<Entry*> Preemption::crowded_out(Time now, Step& step) {
       continue;
     }
     if (entry.preempts_at > now) {
-      step.wake_by(entry.preempts_at);
+      look_at(entry.preempts_at);
+    } else if (entry.guard.closed(entry.object.resource_version, now)) {
+      look_at(now + kEvery);
     } else {
       asking.push_back(&entry);
     }
   }
-  std::sort(asking.begin(), asking.end(),
-            [](const Entry* a, const Entry* b) { return goes_before(*a->submission, *b->submission); });
   return asking;
 }
 
-// What is leaving already, for nobody in particular, may be enough.
-bool Preemption::enough_is_leaving() const {
+// What is leaving already, for nobody in particular, may be enough. One whose pods do not go is not waited for.
+bool Preemption::enough_is_leaving(Time now) const {
+  const auto hangs = [&](const Entry& entry) {
+    const Condition* evicted = entry.object.condition(kEvicted);
+    return evicted != nullptr && evicted->holds &&
+           Time(std::chrono::seconds(parse_time(evicted->since).value_or(0))) + kPatience < now;
+  };
   return std::any_of(ledger_.entries.begin(), ledger_.entries.end(), [&](const auto& item) {
+    if (!item.second.leaves() || hangs(item.second)) {
+      return false;
+    }
     const auto waits_for_it = [&](const std::string& held) {
       return ledger_.entries.at(held).blockers.contains(item.first);
     };
-    return item.second.leaves() && std::none_of(ledger_.held.begin(), ledger_.held.end(), waits_for_it);
+    return std::none_of(ledger_.held.begin(), ledger_.held.end(), waits_for_it);
   });
 }
 
 void Preemption::preempt(Time now, Step& step) {
-  if (enough_is_leaving()) {
-    return;
+  if (std::exchange(ledger_.refused, false)) {
+    look_at(now);
   }
-  const std::vector<Entry*> asking = crowded_out(now, step);
+  if (due_ && std::max(*due_, next_) <= now) {
+    due_.reset();
+    look(now, step);
+  }
+  if (due_) {
+    step.wake_by(std::max(*due_, next_));
+  }
+}
+
+void Preemption::look_at(Time when) {
+  due_ = std::min(due_.value_or(when), when);
+}
+
+void Preemption::look(Time now, Step& step) {
+  std::vector<Entry*> asking = crowded_out(now);
   if (asking.empty()) {
     return;
   }
-  if (now < next_) {
-    step.wake_by(next_);
+  next_ = now + kEvery;
+  if (enough_is_leaving(now)) {
+    look_at(next_);
     return;
   }
-  next_ = now + kEvery;
+  const std::size_t tried = std::min(kMostTried, asking.size());
+  std::partial_sort(asking.begin(), asking.begin() + static_cast<std::ptrdiff_t>(tried), asking.end(),
+                    [](const Entry* a, const Entry* b) { return goes_before(*a->submission, *b->submission); });
   std::map<GangKey, RunningGang> running;
   for (const auto& [key, entry] : ledger_.entries) {
     if (auto gang = running_gang(entry)) {
@@ -118,11 +146,11 @@ void Preemption::preempt(Time now, Step& step) {
       ledger_.cluster.add_running(std::move(*gang));
     }
   }
-  for (std::size_t i = 0; i < std::min(kMostTried, asking.size()); ++i) {
+  for (std::size_t i = 0; i < tried; ++i) {
     preempt_for(*asking[i], running, now, step);
   }
-  if (asking.size() > kMostTried) {
-    step.wake_by(next_);
+  if (asking.size() > tried) {
+    look_at(next_);
   }
   ledger_.cluster.forget_running();
 }
@@ -142,6 +170,7 @@ void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>&
     // Little changes for it from one moment to the next, and looking is dear.
     entry.fruitless = std::min(entry.fruitless + 1, 5);
     entry.preempts_at = now + kEvery * (1 << entry.fruitless);
+    look_at(entry.preempts_at);
     return;
   }
   entry.fruitless = 0;

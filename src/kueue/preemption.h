@@ -28,8 +28,10 @@ class Preemption {
   void preempt(Time now, Step& step);
 
  private:
-  [[nodiscard]] bool enough_is_leaving() const;
-  [[nodiscard]] std::vector<Entry*> crowded_out(Time now, Step& step);
+  [[nodiscard]] bool enough_is_leaving(Time now) const;
+  [[nodiscard]] std::vector<Entry*> crowded_out(Time now);
+  void look(Time now, Step& step);
+  void look_at(Time when);
   void preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, Time now, Step& step);
   [[nodiscard]] std::optional<RunningGang> running_gang(const Entry& entry) const;
 
@@ -37,7 +39,8 @@ class Preemption {
   Booking& booking_;
   Grants& grants_;
   Evictions& evictions_;
-  Time next_ = {};  // not before that anybody is looked for
+  std::optional<Time> due_ = {};  // there may be somebody to look for victims for
+  Time next_ = {};                // not before, whatever is due
 };
 
 }  // namespace gantree::kueue

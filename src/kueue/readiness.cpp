@@ -59,7 +59,7 @@ void Readiness::watch(Entry& entry, const JobEntry& job, Time now, Step& step) {
     return;
   }
   if (now < since + patience) {
-    ledger_.later.emplace(since + patience, entry.key());
+    ledger_.later.add(since + patience, entry.key());
     return;
   }
   give_up(entry, recovering, now, step);

@@ -59,6 +59,10 @@ void SetupReader::read(Step& step) {
   for (auto& [key, entry] : ledger_.entries) {
     entry.submission.reset();
     entry.verdict.reset();
+    if (entry.assumed && !entry.sent) {
+      entry.drop_assumed();  // it waits for others to leave: whether it may have their place is decided anew
+      ledger_.held.erase(key);
+    }
   }
   ledger_.quota = Quota();
   ledger_.setup = Setup();

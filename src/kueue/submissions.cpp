@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <string>
 
 #include "dialects/gangs.h"
 #include "dialects/kueue/submit.h"
+#include "json/copy.h"
 
 namespace gantree::kueue {
 
@@ -16,18 +19,25 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
   Unresolved unresolved;
   entry.submission = submission_of(entry.object.request, ledger.setup, *ledger.intake, unresolved);
   // On a live cluster a queue that is not there yet may come.
-  if (entry.object.request.queue_name && queue_of(entry.object.request, ledger.setup) == nullptr) {
+  if (queue_of(entry.object.request, ledger.setup) == nullptr) {
+    const json::Value name = entry.object.request.queue_name;
     entry.submission->alternatives.clear();
     entry.submission->rejection =
         Rejection{.reason = Reason::kQueueStopped,
-                  .message = fmt::format("there is no LocalQueue \"{}\" in namespace \"{}\"",
-                                         entry.object.request.queue_name.text(), entry.object.ref.ns),
+                  .message = name ? fmt::format("there is no LocalQueue \"{}\" in namespace \"{}\"", name.text(),
+                                                entry.object.ref.ns)
+                                  : fmt::format("it names no queue, and namespace \"{}\" has no LocalQueue \"default\"",
+                                                entry.object.ref.ns),
                   .waits = true};
   }
   // What an administrator can mend is waited for, as if more of it had been asked for than there is.
   if (entry.submission->rejection && entry.submission->rejection->mendable) {
     entry.submission->rejection->waits = true;
   }
+  const json::Value sets = entry.object.document.root()["spec"]["podSets"];
+  entry.shape = std::hash<std::string>()(fmt::format(
+      "{}/{} {}", entry.object.ref.ns, entry.object.request.queue_name ? entry.object.request.queue_name.text() : "",
+      sets ? json::copy(sets).to_json(false) : ""));
   entry.least.clear();
   for (const Alternative& alternative : entry.submission->alternatives) {
     std::vector<int> counts;

@@ -44,6 +44,13 @@ std::strong_ordering natural_order(std::string_view a, std::string_view b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const std::string_view whole_a = a;
   const std::string_view whole_b = b;
+  // What they have in common decides nothing, but for the beginning of a number.
+  auto same = static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  while (same > 0 && digit(a[same - 1])) {
+    --same;
+  }
+  a.remove_prefix(same);
+  b.remove_prefix(same);
   while (!a.empty() && !b.empty()) {
     if (digit(a[0]) && digit(b[0])) {
       const std::string_view x = take_number(a);

@@ -176,9 +176,12 @@ def pool(whole_cluster, shared_gantree):
 
 
 @pytest.fixture
-def observer(cluster, installed):
-    """Sees all that happens in the cluster, and tells at the end of the test which promises were broken."""
-    observer = Observer(cluster)
+def observer(cluster, installed, request):
+    """Sees all that happens in the cluster, and tells at the end of the test which promises were broken.
+
+    MOMENT of the file is how many seconds a gang may be bound in part.
+    """
+    observer = Observer(cluster, moment=getattr(request.module, "MOMENT", 10.0))
     yield observer
     observer.stop()
     observer.check()

@@ -7,6 +7,7 @@ import pytest
 from harness.objects import gang, requests
 
 TAKEOVER = 15.0  # seconds from the leader's death to the next one's first binding, as promised
+MOMENT = TAKEOVER + 10.0  # a gang that the last leader bound in part is bound whole by the next one
 ONE_GPU = requests(gpu=1)
 
 pytestmark = pytest.mark.usefixtures("observer")

@@ -1,97 +1,20 @@
 #!/usr/bin/env python3
 """Measures `gantree run` on a real control plane against a bare load generator on the same one.
 
-  bench.py GANTREE POD_LOAD [--nodes 5000,20000] [--pods 5000] [--gang 50] [--rounds 3]
+  pods.py GANTREE POD_LOAD [--nodes 5000,20000] [--pods 5000] [--gang 50] [--rounds 3]
 
 For each number of nodes a control plane is started. In turn, as often as --rounds says: pods are made and bound by the bare generator;
 pods are made, Gantree is started, and binds them. The rate is that of the middle of all rounds, as a watch sees it: from the first
 pod that has a node to the last. The figure that counts is the ratio, since both share one machine with all the rest.
 """
 import argparse
-import json
-import os
-import pathlib
 import statistics
 import subprocess
-import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-E2E = HERE.parent.parent / "test" / "e2e"
-sys.path.insert(0, str(E2E))
-
-from kubernetes.client.exceptions import ApiException  # noqa: E402
-
-from harness.cluster import manifests_of  # noqa: E402
-from harness.control_plane import ControlPlane  # noqa: E402
+from common import Load, control_plane, cpu_seconds, empty, resident_mib, say, say_figures, seen_by, wait_for_nodes
 
 IDLE_SECONDS = 20.0
-
-
-def say(text):
-    print(text, flush=True)
-
-
-class Load:
-    def __init__(self, program, kubeconfig):
-        self._command = [str(program), str(kubeconfig)]
-
-    def run(self, *words):
-        out = subprocess.run([*self._command, *map(str, words)], check=True, capture_output=True, text=True).stdout
-        return json.loads(out.splitlines()[-1])
-
-    def watch(self, namespace, count):
-        """A watch that has begun; communicate() gives its line."""
-        process = subprocess.Popen([*self._command, "watch", namespace, str(count)], stdout=subprocess.PIPE, text=True)
-        assert process.stdout.readline().strip() == "ready"
-        return process
-
-
-def seen_by(watch):
-    out, _ = watch.communicate(timeout=900)
-    if watch.returncode != 0:
-        sys.exit("bench.py: the watch failed")
-    return json.loads(out.splitlines()[-1])
-
-
-def cpu_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def resident_mib(pid):
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    return 0.0
-
-
-def wait_for_nodes(cluster, count):
-    deadline = time.monotonic() + 900
-    while time.monotonic() < deadline:
-        ready = 0
-        token = ""
-        while True:
-            page = cluster.core.list_node(limit=1000, _continue=token) if token else cluster.core.list_node(limit=1000)
-            ready += sum(any(c.type == "Ready" and c.status == "True" for c in node.status.conditions or [])
-                         and not any(t.key == "node.kubernetes.io/not-ready" for t in node.spec.taints or []) for node in page.items)
-            token = page.metadata._continue
-            if not token:
-                break
-        if ready >= count:
-            return
-        time.sleep(2)
-    sys.exit("bench.py: the nodes did not become ready")
-
-
-def empty(cluster, namespace):
-    while cluster.core.list_namespaced_pod(namespace, limit=1).items:
-        try:
-            cluster.core.delete_collection_namespaced_pod(namespace, grace_period_seconds=0)
-        except ApiException as error:
-            if error.status != 504:  # the server stops after a minute, wherever it is
-                raise
-        time.sleep(0.5)
 
 
 def bare_round(cluster, load, number, pods):
@@ -132,14 +55,9 @@ def middle(rounds, key):
     return statistics.median(round[key] for round in rounds)
 
 
-def measure(built, gantree, pod_load, nodes, pods, gang, rounds):
-    # Nodes are made ready; without this each would wait for a controller to take a taint away, ten minutes for 20,000.
-    cluster = ControlPlane(built, ("--disable-admission-plugins", "TaintNodesByCondition"))
+def measure(gantree, pod_load, nodes, pods, gang, rounds):
+    cluster = control_plane()
     try:
-        for file in sorted((HERE.parent.parent / "deploy" / "crds").glob("*.yaml")):
-            for definition in manifests_of(file):
-                cluster.create(definition)
-                cluster.wait_until_served(definition["spec"])
         load = Load(pod_load, cluster.kubeconfig)
         say(f"{nodes} nodes: making them")
         load.run("nodes", nodes)
@@ -169,10 +87,9 @@ def main():
     parser.add_argument("--gang", type=int, default=50, help="pods of a gang; 0 for pods of no gang")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    built = subprocess.run([E2E / "control_plane" / "build"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip().splitlines()[-1]
     for nodes in map(int, options.nodes.split(",")):
-        figures = measure(built, options.gantree, options.pod_load, nodes, options.pods, options.gang, options.rounds)
-        say(json.dumps({key: round(value, 3) if isinstance(value, float) else value for key, value in figures.items()}))
+        figures = measure(options.gantree, options.pod_load, nodes, options.pods, options.gang, options.rounds)
+        say_figures(figures)
 
 
 main()
