@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "apiserver/defaults.h"
 #include "apiserver/rules.h"
@@ -12,6 +13,10 @@
 namespace gantree::apiserver {
 
 namespace {
+
+// Of Services: 10.96.0.0/16.
+constexpr std::uint64_t kAddresses = 65'536;
+constexpr int kAddressTries = 1'000;
 
 bool is_json(std::string_view content_type) {
   const auto types = media_types(content_type);
@@ -47,6 +52,26 @@ std::vector<PriorityClassFacts> priority_classes(const Core& core) {
     }
   }
   return classes;
+}
+
+// An address for a Service that no other has; "" where none was found.
+std::string free_address(Core& core) {
+  std::set<std::string, std::less<>> taken;
+  if (const Table* table = core.store.find_table("services")) {
+    for (const auto& [key, entry] : table->entries) {
+      if (const auto service = core.read("services", key)) {
+        taken.emplace(text_at(*service, {"spec", "clusterIP"}));
+      }
+    }
+  }
+  for (int tries = 0; tries < kAddressTries; ++tries) {
+    const std::uint64_t number = 2 + core.random.below(kAddresses - 2);
+    std::string address = fmt::format("10.96.{}.{}", number / 256, number % 256);
+    if (!taken.contains(address)) {
+      return address;
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -160,6 +185,12 @@ Outcome<> prepare_kind(Core& core, const Kind& kind, Object& object) {
   std::optional<std::string> problem;
   if (kind.table == "pods") {
     problem = resolve_priority(object, priority_classes(core));
+  } else if (kind.table == "services" && wants_cluster_ip(object)) {
+    if (const std::string address = free_address(core); !address.empty()) {
+      set_cluster_ip(object, address);
+    } else {
+      problem = "no cluster address is free";
+    }
   } else if (kind.table == "priorityclasses.scheduling.k8s.io") {
     problem = second_default_problem(object, priority_classes(core));
   }

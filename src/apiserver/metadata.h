@@ -3,6 +3,7 @@
 // Pure but for the clock and random numbers given.
 #pragma once
 
+#include <cstdint>
 #include <random>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ class Random {
  public:
   Random();
   [[nodiscard]] std::string uid();
+  [[nodiscard]] std::uint64_t below(std::uint64_t limit) { return engine_() % limit; }
   [[nodiscard]] std::string suffix();  // of generated names: five letters without vowels
 
  private:

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kMajor = "1";
 constexpr std::string_view kMinor = "36";
 constexpr std::string_view kVersion = "v1.36.3+gantree";
+constexpr std::string_view kOpenApiProtobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 Object version_page() {
   Object object;
@@ -86,7 +87,20 @@ Result<std::string> make_openapi(const Core& core, const std::vector<std::string
   return fail(Errc::kNotFound, "there is no such document");
 }
 
+// Version 2 in Protobuf is asked for by clients that check objects themselves. They are given a document without
+// definitions, by which everything is well, since it is checked here anyway.
+Answer empty_document() {
+  Answer answer = bytes_answer(200, std::make_shared<const std::string>("\x0a\x03"
+                                                                        "2.0"));
+  answer.content_type = kOpenApiProtobuf;
+  return answer;
+}
+
 Answer openapi_page(Core& core, const Request& request, const std::vector<std::string>& segments) {
+  const auto accepted = media_types(request.call.accept);
+  if (segments.size() == 2 && segments[1] == "v2" && !accepted.empty() && accepted.front().type == kOpenApiProtobuf) {
+    return empty_document();
+  }
   if (core.openapi_edition != core.registry.edition()) {
     core.openapi_pages.clear();
     core.openapi_edition = core.registry.edition();
