@@ -68,6 +68,8 @@ class Api::Thread {
       wake_.notify_one();
       thread_.join();
     }
+    // Its threads post here.
+    core.webhooks.close();
   }
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;

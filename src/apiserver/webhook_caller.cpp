@@ -81,6 +81,10 @@ Hooks read_hooks(const Core& core, std::string_view name) {
 WebhookCaller::WebhookCaller(Core& core) : core_(core) {}
 WebhookCaller::~WebhookCaller() = default;
 
+void WebhookCaller::close() {
+  clients_.clear();
+}
+
 const Hooks& WebhookCaller::mutating() {
   if (!mutating_) {
     mutating_ = read_hooks(core_, kMutating);

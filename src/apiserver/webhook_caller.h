@@ -56,6 +56,8 @@ class WebhookCaller {
   [[nodiscard]] const Hooks& mutating();
   [[nodiscard]] const Hooks& validating();
   void changed(std::string_view table);
+  // Gives up the calls under way: nobody is called back after this.
+  void close();
 
  private:
   struct Target {
