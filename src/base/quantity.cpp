@@ -194,9 +194,11 @@ std::string format_quantity(std::int64_t amount, Unit unit) {
   if (unit == Unit::kMilli) {
     return amount % 1000 == 0 ? fmt::format("{}", amount / 1000) : fmt::format("{}m", amount);
   }
+  // Small numbers are those of things, not of bytes: 4096 GPUs are no 4Ki.
+  constexpr std::int64_t kBytes = std::int64_t{1} << 20;
   const Suffix* best = &kSuffixes.front();
   for (const Suffix& suffix : kSuffixes) {
-    if (suffix.two > best->two && amount % (std::int64_t{1} << suffix.two) == 0 && amount != 0) {
+    if ((amount >= kBytes || amount <= -kBytes) && suffix.two > best->two && amount % (std::int64_t{1} << suffix.two) == 0) {
       best = &suffix;
     }
   }

@@ -133,7 +133,8 @@ TEST(Quantity, IsWrittenTheWayPeopleWriteIt) {
   EXPECT_EQ(format_quantity(0, Unit::kOne), "0");
   EXPECT_EQ(format_quantity(8, Unit::kOne), "8");
   EXPECT_EQ(format_quantity(1000, Unit::kOne), "1000");
-  EXPECT_EQ(format_quantity(1024, Unit::kOne), "1Ki");
+  EXPECT_EQ(format_quantity(4096, Unit::kOne), "4096");
+  EXPECT_EQ(format_quantity(1LL << 20, Unit::kOne), "1Mi");
   EXPECT_EQ(format_quantity(1536LL << 20, Unit::kOne), "1536Mi");
   EXPECT_EQ(format_quantity(-(1LL << 40), Unit::kOne), "-1Ti");
   EXPECT_EQ(format_quantity(kMin, Unit::kOne), "-8Ei");
