@@ -92,7 +92,8 @@ Result<std::string> make_openapi(const Core& core, const std::vector<std::string
 Answer empty_document() {
   Answer answer = bytes_answer(200, std::make_shared<const std::string>("\x0a\x03"
                                                                         "2.0"));
-  answer.content_type = kOpenApiProtobuf;
+  answer.content_type =
+      "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";  // without the "@", as the real one
   return answer;
 }
 
