@@ -1,6 +1,7 @@
 #include "world.h"
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -27,16 +28,44 @@ void add_levels(CLI::App& command, Sources& sources) {
       ->type_name("LABEL,LABEL,...");
 }
 
+// What --fair-sharing may be, in the words of Kueue's configuration.
+const std::map<std::string, std::vector<ShareStrategy>>& share_strategies() {
+  static const std::map<std::string, std::vector<ShareStrategy>> kStrategies = {
+      {"false", {}},
+      {"true", {ShareStrategy::kFinalShare, ShareStrategy::kInitialShare}},
+      {"LessThanOrEqualToFinalShare", {ShareStrategy::kFinalShare}},
+      {"LessThanInitialShare", {ShareStrategy::kInitialShare}},
+      {"LessThanOrEqualToFinalShare,LessThanInitialShare", {ShareStrategy::kFinalShare, ShareStrategy::kInitialShare}}};
+  return kStrategies;
+}
+
 }  // namespace
+
+void add_fair_sharing(CLI::App& command, std::vector<ShareStrategy>& strategies) {
+  std::vector<std::string> words;
+  for (const auto& [word, meaning] : share_strategies()) {
+    words.push_back(word);
+  }
+  command
+      .add_option_function<std::string>(
+          "--fair-sharing", [&strategies](const std::string& word) { strategies = share_strategies().at(word); },
+          "Let queues that borrow less than their share evict jobs of queues that borrow more: true, false, or how "
+          "far, "
+          "as LessThanOrEqualToFinalShare, LessThanInitialShare or both")
+      ->check(CLI::IsMember(words))
+      ->type_name("STRATEGY");
+}
 
 void add_source_options(CLI::App& command, Sources& sources) {
   add_files(command, sources, "A file, a folder, or - for standard input; may be given often")->required();
   add_levels(command, sources);
+  add_fair_sharing(command, sources.shares);
 }
 
 void add_live_source_options(CLI::App& command, Sources& sources) {
   add_files(command, sources, "A file, a folder, or - for standard input, instead of the cluster; may be given often");
   add_levels(command, sources);
+  add_fair_sharing(command, sources.shares);
   add_connection_options(command, sources.config);
 }
 
@@ -53,6 +82,7 @@ Result<std::vector<json::Document>> read_documents(const Sources& sources, const
 
 Result<> read_world(const std::vector<json::Document>& documents, const Sources& sources, World& world,
                     Telling telling) {
+  world.quota.evict_by_share(sources.shares);
   if (!sources.files.empty()) {
     auto taken = take_in(documents, sources.levels, world.cluster, world.quota);
     if (!taken) {

@@ -19,7 +19,11 @@ struct Sources {
   std::vector<std::string> files;  // none: the cluster
   std::vector<std::string> levels;
   kube::ConfigRequest config;
+  std::vector<ShareStrategy> shares;  // by which jobs are evicted; none: by no shares
 };
+
+// Adds --fair-sharing.
+void add_fair_sharing(CLI::App& command, std::vector<ShareStrategy>& strategies);
 
 // Adds -f and --levels to a command.
 void add_source_options(CLI::App& command, Sources& sources);

@@ -90,6 +90,17 @@ std::string names_broken(const RunningGang& gang, const std::map<BudgetId, std::
   return text;
 }
 
+std::string what_happens(EvictionReason reason, const RunningGang& gang, const Submission& submission,
+                         const Quota& quota) {
+  if (reason == EvictionReason::kPreempted || !gang.queue || !submission.queue) {
+    return fmt::format("makes room for {}/{} of priority {}", submission.key.ns, submission.key.name,
+                       submission.priority);
+  }
+  return fmt::format("{} {} {} for {}/{}", quota.rules(*submission.queue).name,
+                     reason == EvictionReason::kReclaimed ? "takes back from" : "has a smaller share than",
+                     quota.rules(*gang.queue).name, submission.key.ns, submission.key.name);
+}
+
 // `least`: the alternative with the fewest pods that it may start with.
 ClearingSearch clearing_among(const std::vector<VictimCandidate>& candidates, Cluster& cluster, Quota& quota,
                               const Submission& submission, const Alternative& alternative, const Alternative& least) {
@@ -123,29 +134,69 @@ ClearingSearch clearing_among(const std::vector<VictimCandidate>& candidates, Cl
   return {.found = std::move(found), .why_not = {}};
 }
 
+// How often one is left out of the offer because the cheapest choice would take too much by share: each costs a search.
+constexpr int kMostLeftOut = 8;
+
 // Where gangs are taken back all are looked at first, as only some may run where room is needed. If the cheapest
-// of them together are more than their queues borrow, those remain of which any may go.
+// of them together are more than their queues borrow, those remain of which any may go. By share, one after the other
+// is left out of whom too much would be taken.
+ClearingSearch clearing_by(std::optional<ShareStrategy> shares, Cluster& cluster, Quota& quota,
+                           const Submission& submission, const Alternative& alternative, const Alternative& least) {
+  const QuotaDemand demand = demand_of(least);
+  const ShareStrategy strategy = shares.value_or(ShareStrategy::kInitialShare);
+  const auto candidates = [&](Offer offer) {
+    return victim_candidates(quota, submission, demand, cluster.running(), offer, strategy);
+  };
+  const auto excess = [&](const ClearingSearch& search) {
+    return one_too_many(quota, submission, demand, cluster.running(), search.found->victims, strategy);
+  };
+  std::vector<VictimCandidate> offered = candidates(Offer::kAll);
+  if (offered.empty()) {
+    return {};
+  }
+  const std::size_t all = offered.size();
+  ClearingSearch search;
+  for (int left_out = 0; left_out <= (shares ? kMostLeftOut : 0); ++left_out) {
+    search = clearing_among(offered, cluster, quota, submission, alternative, least);
+    if (!search.found) {
+      break;
+    }
+    const auto one = excess(search);
+    if (!one) {
+      return search;
+    }
+    std::erase_if(offered, [&](const VictimCandidate& candidate) { return candidate.position == *one; });
+  }
+  const std::vector<VictimCandidate> lowest = candidates(Offer::kLowestFirst);
+  if (!shares && lowest.size() == all) {
+    return search;
+  }
+  search = clearing_among(lowest, cluster, quota, submission, alternative, least);
+  if (shares && search.found && excess(search)) {
+    return {.found = {}, .why_not = "evicting others would take more from their queues than their shares allow"};
+  }
+  return search;
+}
+
 ClearingSearch clearing_for(Cluster& cluster, Quota& quota, const Submission& submission,
                             const Alternative& alternative) {
   Alternative least = alternative;
   shrink(least.gang.root);
-  const QuotaDemand demand = demand_of(least);
-  const auto candidates = [&](Offer offer) {
-    return victim_candidates(quota, submission, demand, cluster.running(), offer);
-  };
-  const std::vector<VictimCandidate> all = candidates(Offer::kAll);
-  if (all.empty()) {
-    return {};
+  std::vector<ShareStrategy> strategies;
+  if (submission.queue) {
+    strategies = quota.share_strategies(*submission.queue);
   }
-  ClearingSearch search = clearing_among(all, cluster, quota, submission, alternative, least);
-  if (search.found && !take_too_much(quota, submission, demand, cluster.running(), search.found->victims)) {
-    return search;
+  if (strategies.empty()) {
+    return clearing_by(std::nullopt, cluster, quota, submission, alternative, least);
   }
-  const std::vector<VictimCandidate> lowest = candidates(Offer::kLowestFirst);
-  if (lowest.size() == all.size()) {
-    return search;
+  ClearingSearch search;
+  for (const ShareStrategy strategy : strategies) {
+    search = clearing_by(strategy, cluster, quota, submission, alternative, least);
+    if (search.found) {
+      break;
+    }
   }
-  return clearing_among(lowest, cluster, quota, submission, alternative, least);
+  return search;
 }
 
 }  // namespace
@@ -183,11 +234,7 @@ std::vector<Eviction> clear(Cluster& cluster, Quota& quota, const Submission& su
     eviction.reason = victim.reason;
     eviction.priority = gang.priority;
     eviction.pods = gang.pods();
-    const std::string what = victim.reason == EvictionReason::kReclaimed && gang.queue && submission.queue
-                                 ? fmt::format("{} takes back from {} for {}/{}", quota.rules(*submission.queue).name,
-                                               quota.rules(*gang.queue).name, submission.key.ns, submission.key.name)
-                                 : fmt::format("makes room for {}/{} of priority {}", submission.key.ns,
-                                               submission.key.name, submission.priority);
+    const std::string what = what_happens(victim.reason, gang, submission, quota);
     eviction.message = fmt::format("{} ({}){}", what, clearing.considered, names_broken(gang, broken, cluster));
   }
   std::reverse(evictions.begin(), evictions.end());

@@ -42,6 +42,8 @@ const char* to_string(EvictionReason reason) {
   switch (reason) {
     case EvictionReason::kPreempted:
       return "Preempted";
+    case EvictionReason::kFairShare:
+      return "FairShare";
     case EvictionReason::kReclaimed:
       return "Reclaimed";
   }

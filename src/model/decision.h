@@ -67,6 +67,7 @@ struct Decision {
 enum class EvictionReason : std::uint8_t {
   kPreempted,  // by a gang of higher priority (or an older one, where its queue allows that)
   kReclaimed,  // by a queue that takes back what it lent
+  kFairShare,  // by a queue that has a smaller share of what is beyond all quotas
 };
 [[nodiscard]] const char* to_string(EvictionReason reason);
 

@@ -21,6 +21,13 @@ enum class ReclaimRule : std::uint8_t {
   kAny,  // whatever the priority
 };
 
+// Up to where fair sharing may take from a queue (or cohort) for another that borrows as well. Shares are compared
+// with the newcomer counted in and all victims gone, at the two children of the lowest cohort that both belong to.
+enum class ShareStrategy : std::uint8_t {
+  kFinalShare,    // the one that takes ends with no more than the one that gives ends with
+  kInitialShare,  // it ends with less than the other would have, were any one of its victims still there
+};
+
 struct QueueRules {
   std::string name;  // as messages name it: ClusterQueue "team-a"
   // Queues of one tree lend to each other, and may take back by eviction. A name that no other family uses.
@@ -33,6 +40,7 @@ struct QueueRules {
   bool evicts_to_borrow = false;
   std::optional<std::int64_t> evicts_to_borrow_up_to = {};
   std::int64_t weight = 1000;  // thousandths, for its part of what is beyond all quotas; 0: the last of all
+  bool knows_shares = false;   // gangs may be evicted by fair shares, where that is switched on
   std::int64_t priority = 0;   // among queues that borrow: the higher one first; 0 is the usual one
 };
 

@@ -37,6 +37,7 @@ struct QuotaCell {
   std::optional<std::int64_t> lending_limit = {};    // of what is its, others get no more than this; none: all
   std::optional<QuotaId> parent = {};                // none: a root
   std::optional<QueueId> owner = {};                 // none: no gang is queued here, it is a parent only
+  std::int64_t weight = 1000;                        // thousandths, of a parent's share in what its own parent lends
   bool whole = false;     // nominal is that of all below too; else what these lend comes on top
   std::int64_t used = 0;  // of what reaches this cell
 };
@@ -54,6 +55,13 @@ class Quota {
   QueueId add_queue(QueueRules rules);
   [[nodiscard]] const QueueRules& rules(QueueId id) const { return queues_[id.index()].rules; }
   [[nodiscard]] std::size_t queues() const { return queues_.size(); }
+
+  // Switches eviction by fair shares on, for the queues that know it: strategies in the order in which they are tried;
+  // none: off.
+  void evict_by_share(std::vector<ShareStrategy> strategies) { strategies_ = std::move(strategies); }
+  [[nodiscard]] std::vector<ShareStrategy> share_strategies(QueueId id) const {
+    return rules(id).knows_shares ? strategies_ : std::vector<ShareStrategy>();
+  }
 
   // The parent and the owner are added before. An owner has one cell of a flavor and a resource.
   QuotaId add(QuotaCell cell);
@@ -118,6 +126,7 @@ class Quota {
 
   std::vector<Cell> cells_;
   std::vector<Queue> queues_;
+  std::vector<ShareStrategy> strategies_;
 };
 
 }  // namespace gantree

@@ -5,6 +5,8 @@
 #include <optional>
 #include <tuple>
 
+#include "queue/fair_shares.h"
+
 namespace gantree {
 
 namespace {
@@ -16,10 +18,11 @@ class Search {
       : quota_(quota), submission_(submission), demand_(demand), running_(running) {
     if (submission_.queue) {
       rules_ = &quota_.rules(*submission_.queue);
+      by_share_ = !quota_.share_strategies(*submission_.queue).empty();
     }
   }
 
-  std::vector<VictimCandidate> find(Offer offer) && {
+  std::vector<VictimCandidate> find(Offer offer, ShareStrategy strategy) && {
     for (std::size_t i = 0; i < running_.size(); ++i) {
       if (running_[i].evictable) {
         consider(i);
@@ -32,13 +35,14 @@ class Search {
     } else {
       take_back_lowest();
     }
+    offer_by_share(offer, strategy);
     std::sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.position < b.position; });
     return std::move(found_);
   }
 
-  // Whether every one of the reclaimed is taken while its queue borrows. The largest go last: they may take more
-  // than is left to take.
-  bool fair(std::span<const VictimCandidate> chosen) && {
+  // The one that is taken from a queue that does not borrow without the others; or, by share, has less than it must
+  // keep. The largest go last: they may take more than is left to take.
+  std::optional<std::size_t> unfair(std::span<const VictimCandidate> chosen, ShareStrategy strategy) && {
     for (const VictimCandidate& victim : chosen) {
       if (victim.reason == EvictionReason::kReclaimed) {
         lent_to(*running_[victim.position].queue);
@@ -47,7 +51,21 @@ class Search {
     }
     std::stable_sort(reclaimable_.begin(), reclaimable_.end(),
                      [&](std::size_t a, std::size_t b) { return largest_part(a) < largest_part(b); });
-    return std::all_of(reclaimable_.begin(), reclaimable_.end(), [&](std::size_t position) { return take(position); });
+    const auto excess =
+        std::find_if(reclaimable_.begin(), reclaimable_.end(), [&](std::size_t position) { return !take(position); });
+    if (excess != reclaimable_.end()) {
+      return *excess;
+    }
+    std::vector<const RunningGang*> shared;
+    std::vector<const RunningGang*> others;
+    for (const VictimCandidate& victim : chosen) {
+      (victim.reason == EvictionReason::kFairShare ? shared : others).push_back(&running_[victim.position]);
+    }
+    if (shared.empty()) {
+      return std::nullopt;
+    }
+    const RunningGang* gang = ShareContest(quota_, *submission_.queue, demand_).too_much(shared, others, strategy);
+    return gang == nullptr ? std::nullopt : std::optional(position_of(gang));
   }
 
  private:
@@ -75,7 +93,7 @@ class Search {
     }
     if (gang.queue && quota_.rules(*gang.queue).tree == rules_->tree) {
       if (may_be_reclaimed(gang)) {
-        reclaimable_.push_back(position);
+        (lent_to(*gang.queue).to_own_quota || !by_share_ ? reclaimable_ : shared_).push_back(position);
       }
       return;
     }
@@ -105,7 +123,7 @@ class Search {
     if (lent.ways.empty()) {
       return false;
     }
-    if (!lent.to_own_quota) {
+    if (!lent.to_own_quota && !by_share_) {
       return rules_->evicts_to_borrow && lower(gang) &&
              gang.priority <= rules_->evicts_to_borrow_up_to.value_or(gang.priority);
     }
@@ -197,12 +215,49 @@ class Search {
     return most;
   }
 
-  // Of the queues that borrow, the lowest and youngest gangs until nobody there borrows any more.
-  void take_back_lowest() {
-    std::sort(reclaimable_.begin(), reclaimable_.end(), [&](std::size_t a, std::size_t b) {
+  [[nodiscard]] std::size_t position_of(const RunningGang* gang) const {
+    return static_cast<std::size_t>(gang - running_.data());
+  }
+
+  void sort_lowest_first(std::vector<std::size_t>& positions) const {
+    std::sort(positions.begin(), positions.end(), [&](std::size_t a, std::size_t b) {
       return std::tuple(running_[a].priority, -running_[a].started_seconds, std::tie(running_[b].key)) <
              std::tuple(running_[b].priority, -running_[b].started_seconds, std::tie(running_[a].key));
     });
+  }
+
+  // Of queues that borrow, where the submission's would borrow too: those of which the shares allow it.
+  void offer_by_share(Offer offer, ShareStrategy strategy) {
+    if (shared_.empty()) {
+      return;
+    }
+    ShareContest contest(quota_, *submission_.queue, demand_);
+    std::vector<const RunningGang*> own;
+    for (const VictimCandidate& candidate : found_) {
+      const RunningGang& gang = running_[candidate.position];
+      if (gang.queue == submission_.queue) {
+        own.push_back(&gang);
+      }
+    }
+    std::map<QueueId, bool> may;
+    std::erase_if(shared_, [&](std::size_t position) {
+      const QueueId queue = *running_[position].queue;
+      const auto known = may.find(queue);
+      return known != may.end() ? !known->second : !may.emplace(queue, contest.may_lose(queue, own)).first->second;
+    });
+    std::vector<const RunningGang*> gangs;
+    sort_lowest_first(shared_);
+    for (const std::size_t position : shared_) {
+      gangs.push_back(&running_[position]);
+    }
+    for (const RunningGang* gang : offer == Offer::kAll ? gangs : contest.in_turn(gangs, strategy)) {
+      found_.push_back({.position = position_of(gang), .reason = EvictionReason::kFairShare});
+    }
+  }
+
+  // Of the queues that borrow, the lowest and youngest gangs until nobody there borrows any more.
+  void take_back_lowest() {
+    sort_lowest_first(reclaimable_);
     for (const std::size_t position : reclaimable_) {
       if (take(position)) {
         found_.push_back({.position = position, .reason = EvictionReason::kReclaimed});
@@ -233,9 +288,11 @@ class Search {
   const QuotaDemand& demand_;
   std::span<const RunningGang> running_;
   const QueueRules* rules_ = nullptr;     // of the submission's queue
+  bool by_share_ = false;                 // it evicts by share where it would borrow
   std::map<QueueId, Lent> lent_;          // by other queue of the tree
   std::map<QuotaId, std::int64_t> over_;  // what is used beyond quota and not yet offered, by cell of the ways
   std::vector<std::size_t> reclaimable_;  // gangs of other queues of the tree
+  std::vector<std::size_t> shared_;       // the same, where shares decide
   std::vector<VictimCandidate> found_;
 };
 
@@ -243,16 +300,17 @@ class Search {
 
 std::vector<VictimCandidate> victim_candidates(const Quota& quota, const Submission& submission,
                                                const QuotaDemand& demand, std::span<const RunningGang> running,
-                                               Offer offer) {
+                                               Offer offer, ShareStrategy strategy) {
   if (!submission.may_evict) {
     return {};
   }
-  return Search(quota, submission, demand, running).find(offer);
+  return Search(quota, submission, demand, running).find(offer, strategy);
 }
 
-bool take_too_much(const Quota& quota, const Submission& submission, const QuotaDemand& demand,
-                   std::span<const RunningGang> running, std::span<const VictimCandidate> chosen) {
-  return !Search(quota, submission, demand, running).fair(chosen);
+std::optional<std::size_t> one_too_many(const Quota& quota, const Submission& submission, const QuotaDemand& demand,
+                                        std::span<const RunningGang> running, std::span<const VictimCandidate> chosen,
+                                        ShareStrategy strategy) {
+  return Search(quota, submission, demand, running).unfair(chosen, strategy);
 }
 
 }  // namespace gantree

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,19 +21,24 @@ struct VictimCandidate {
 
 // Which gangs of a queue that borrows are offered.
 enum class Offer : std::uint8_t {
-  kLowestFirst,  // the lowest and youngest that bring it back to its quota: any subset of them may go
-  kAll,          // all: together they may be too much, see take_too_much()
+  kLowestFirst,  // the lowest and youngest that bring it back to its quota: any subset of them may go. By share: as
+                 // many as may go one after the other
+  kAll,          // all: together they may be too much, see one_too_many()
 };
 
 // The running gangs that may be evicted so that a submission starts with that demand on quota, by ascending
-// position.
+// position. The strategy counts where the submission's queue evicts by share.
 [[nodiscard]] std::vector<VictimCandidate> victim_candidates(const Quota& quota, const Submission& submission,
                                                              const QuotaDemand& demand,
                                                              std::span<const RunningGang> running,
-                                                             Offer offer = Offer::kLowestFirst);
+                                                             Offer offer = Offer::kLowestFirst,
+                                                             ShareStrategy strategy = ShareStrategy::kInitialShare);
 
-// Whether some of these candidates would be taken from a queue that the others bring back to its quota.
-[[nodiscard]] bool take_too_much(const Quota& quota, const Submission& submission, const QuotaDemand& demand,
-                                 std::span<const RunningGang> running, std::span<const VictimCandidate> chosen);
+// One of these candidates, by its position, that would be taken from a queue which the others bring back to its quota,
+// or from which they take all that its share allows.
+[[nodiscard]] std::optional<std::size_t> one_too_many(const Quota& quota, const Submission& submission,
+                                                      const QuotaDemand& demand, std::span<const RunningGang> running,
+                                                      std::span<const VictimCandidate> chosen,
+                                                      ShareStrategy strategy = ShareStrategy::kInitialShare);
 
 }  // namespace gantree

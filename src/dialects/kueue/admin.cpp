@@ -282,8 +282,7 @@ Result<> read_cohort(const NamedObject& named, Intake& intake, Setup& setup) {
   cohort.groups =
       read_resource_groups(read, object.file, spec, {.has_parent = !cohort.parent_name.empty(), .lends_its_own = false},
                            intake.cluster.inventory().resources());
-  // Shares are those of queues; what is wrong with a weight is told all the same.
-  static_cast<void>(read_weight(read, spec));
+  cohort.weight = read_weight(read, spec);
   setup.cohorts.emplace(named.name, std::move(cohort));
   return verdict(read);
 }

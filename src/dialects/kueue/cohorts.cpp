@@ -70,6 +70,9 @@ QuotaId CohortCells::cell(std::string_view cohort, std::string_view flavor, Reso
                  .flavor = std::string(flavor),
                  .resource = std::string(names_.name(resource)),
                  .unit = ResourceNames::unit(resource)};
+  if (const auto object = cohorts_.find(cohort); object != cohorts_.end()) {
+    cell.weight = object->second.weight;
+  }
   if (const std::string_view parent = parent_of(cohort, cohorts_); !parent.empty()) {
     cell.parent = this->cell(parent, flavor, resource);
   }

@@ -19,6 +19,7 @@ struct Cohort {
   json::Place place;
   std::string parent_name;  // "" where it is a root
   std::vector<ResourceGroup> groups;
+  std::int64_t weight = 1000;  // thousandths, of its share in what its parent lends
 };
 using Cohorts = std::map<std::string, Cohort, std::less<>>;
 

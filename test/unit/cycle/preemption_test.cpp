@@ -337,5 +337,59 @@ TEST_F(PreemptionTest, EvictsForTheMinimumOnlyAndUsesAllThatIsThen) {
   EXPECT_EQ(plan_.decisions[0].pod_sets[0].count, 5);
 }
 
+TEST_F(PreemptionTest, ByShareTakesTheCheapestOfThoseThatHaveMoreWhereRoomIsNeeded) {
+  quota_.evict_by_share({ShareStrategy::kFinalShare, ShareStrategy::kInitialShare});
+  host("a");
+  host("b");
+  const QueueId mine = queue(0, {.name = "mine", .reclaim = ReclaimRule::kAny, .knows_shares = true});
+  const QueueId theirs = queue(0, {.name = "theirs", .knows_shares = true});
+  queue(16, {.name = "lender", .knows_shares = true});
+  runs("t1", "a", 4, theirs, 0);
+  runs("t2", "a", 4, theirs, 1);
+  runs("t3", "b", 4, theirs, 2);
+  runs("t4", "b", 4, theirs, 0);
+  wants("six", 6, mine);
+  EXPECT_EQ(plan(), "six:Placed; t1 for six (FairShare); t2 for six (FairShare)") << "t1 and t4 run on two hosts";
+  EXPECT_NE(plan_.evictions[0].message.find("mine has a smaller share than theirs for default/six"), std::string::npos)
+      << plan_.evictions[0].message;
+}
+
+TEST_F(PreemptionTest, ByShareSpreadsWhatIsTakenOverThoseThatHaveMore) {
+  quota_.evict_by_share({ShareStrategy::kFinalShare});
+  host("a");
+  const QueueId mine = queue(0, {.name = "mine", .reclaim = ReclaimRule::kAny, .knows_shares = true});
+  const QueueId one = queue(0, {.name = "one", .knows_shares = true});
+  const QueueId two = queue(0, {.name = "two", .knows_shares = true});
+  queue(8, {.name = "lender", .knows_shares = true});
+  runs("one-1", "a", 1, one, 0);
+  runs("one-2", "a", 1, one, 0);
+  runs("one-3", "a", 2, one, 0);
+  runs("two-1", "a", 1, two, 5);
+  runs("two-2", "a", 3, two, 5);
+  wants("asks", 2, mine);
+  EXPECT_EQ(plan(), "asks:Placed; one-3 for asks (FairShare)") << "2, 2 and 4";
+  submissions_.clear();
+  wants("more", 1, mine);
+  EXPECT_EQ(plan(), "more:Placed; two-1 for more (FairShare)") << "one has no more than 2; 3 of mine, 3 of two";
+  submissions_.clear();
+  wants("too-much", 1, mine);
+  EXPECT_EQ(plan(), "too-much:Waiting");
+}
+
+TEST_F(PreemptionTest, ByShareEvictsNobodyWhereTheGangThenWouldNotFit) {
+  quota_.evict_by_share({ShareStrategy::kFinalShare, ShareStrategy::kInitialShare});
+  host("a");
+  host("b");
+  const QueueId mine = queue(0, {.name = "mine", .reclaim = ReclaimRule::kAny, .knows_shares = true});
+  const QueueId theirs = queue(0, {.name = "theirs", .knows_shares = true});
+  queue(16, {.name = "lender", .knows_shares = true});
+  runs("t1", "a", 4, theirs);
+  runs("fixed-a", "a", 4);
+  runs("fixed-b", "b", 4);
+  runs("t2", "b", 4, theirs);
+  wants("six", 6, mine);
+  EXPECT_EQ(plan(), "six:Waiting");
+}
+
 }  // namespace
 }  // namespace gantree
