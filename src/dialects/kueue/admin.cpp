@@ -263,6 +263,8 @@ Result<> read_cluster_queue(const NamedObject& named, Intake& intake, Setup& set
   queue.name = named.name;
   queue.stop_policy = read_stop_policy(read, spec);
   queue.namespace_selector = read_label_selector(read, spec, "namespaceSelector");
+  const json::Value selector = read.any(spec, "namespaceSelector");
+  queue.no_namespace = !selector || selector.kind() == json::Kind::kNull;
   queue.cohort_name = read_parent(read, spec, {"cohort", "cohortName"});
   queue.policy = read_policy(read, spec);
   queue.groups = read_resource_groups(read, object.file, spec, {.has_parent = !queue.cohort_name.empty()}, names);
@@ -329,6 +331,14 @@ Result<> connect(Setup& setup, Intake& intake) {
     queue.inactive = fmt::format("{}: LocalQueue \"{}/{}\": there is no ClusterQueue \"{}\"",
                                  json::to_string(queue.place), key.first, key.second, queue.cluster_queue_name);
     notes.push_back(fmt::format("{}: its jobs wait", queue.inactive));
+  }
+  for (const auto& [name, queue] : setup.cluster_queues) {
+    if (queue.no_namespace) {
+      notes.push_back(
+          fmt::format("ClusterQueue \"{}\" has no namespaceSelector: on a cluster no namespace may use it "
+                      "({{}} is for all); planned as if every one might",
+                      name));
+    }
   }
   return {};
 }

@@ -37,7 +37,8 @@ struct ClusterQueue {
   std::string name;
   std::string stop_policy;  // "" where it runs
   LabelSelector namespace_selector;
-  std::string cohort_name;  // "" where it stands alone
+  bool no_namespace = false;  // it has no selector, and so selects none: on a live cluster; plans pass over it
+  std::string cohort_name;    // "" where it stands alone
   QueuePolicy policy;
   std::vector<ResourceGroup> groups;
   QueueId id;

@@ -67,18 +67,36 @@ Rejection stopped(std::string_view kind, std::string_view name, std::string_view
           .waits = true};
 }
 
+// Whether the queue takes jobs of that namespace at all. A plan passes over a selector that is not there: of its
+// namespaces little is known.
+std::optional<Rejection> closed_to_namespace(const JobRequest& workload, const ClusterQueue& queue,
+                                             const Intake& intake) {
+  const bool live = intake.quota_alone;
+  if (live && queue.no_namespace) {
+    return Rejection{.reason = Reason::kQueueStopped,
+                     .message = fmt::format("ClusterQueue \"{}\" has no namespaceSelector, so no namespace may use it "
+                                            "({{}} is for all)",
+                                            queue.name),
+                     .waits = true};
+  }
+  if (!admits_namespace(queue, workload.key.ns, intake.core)) {
+    return rejected(fmt::format("{}: namespaceSelector of ClusterQueue \"{}\" does not admit namespace \"{}\"",
+                                at(workload, workload.queue_name), queue.name, workload.key.ns),
+                    true);
+  }
+  return std::nullopt;
+}
+
 // Why the queue takes nothing, or not this; nothing where it does.
-std::optional<Rejection> closed(const JobRequest& workload, const LocalQueue& local, const CoreObjects& core) {
+std::optional<Rejection> closed(const JobRequest& workload, const LocalQueue& local, const Intake& intake) {
   if (!local.inactive.empty()) {
     return Rejection{.reason = Reason::kQueueStopped,
                      .message = fmt::format("its queue is not active: {}", local.inactive),
                      .waits = true};
   }
   const ClusterQueue& queue = *local.cluster_queue;
-  if (!admits_namespace(queue, workload.key.ns, core)) {
-    return rejected(fmt::format("{}: namespaceSelector of ClusterQueue \"{}\" does not admit namespace \"{}\"",
-                                at(workload, workload.queue_name), queue.name, workload.key.ns),
-                    true);
+  if (auto refused = closed_to_namespace(workload, queue, intake)) {
+    return refused;
   }
   if (!local.stop_policy.empty()) {
     return stopped("LocalQueue", workload.queue_name ? workload.queue_name.text() : kDefaultQueue, local.stop_policy);
@@ -125,7 +143,7 @@ void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& i
     submission.evicts_before_next = queue->cluster_queue->policy.evicts_before_next;
   }
   if (queue != nullptr) {
-    submission.rejection = closed(workload, *queue, intake.core);
+    submission.rejection = closed(workload, *queue, intake);
     if (submission.rejection) {
       return;
     }

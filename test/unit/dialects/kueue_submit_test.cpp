@@ -211,6 +211,16 @@ TEST(KueueQueue, ThatIsStoppedMakesItsJobsWait) {
   }
 }
 
+TEST(KueueQueue, WithoutASelectorIsPlannedAsIfItHadOneForAllAndTheUserIsTold) {
+  const World world(flavor("x", "{}") + cluster_queue({"x"}) + local_queue() + job("a", 4));
+  EXPECT_EQ(world.rejection("a"), "");
+  ASSERT_EQ(world.reading->notes.size(), 1U);
+  EXPECT_EQ(
+      world.reading->notes.front(),
+      "ClusterQueue \"cq\" has no namespaceSelector: on a cluster no namespace may use it ({} is for all); planned "
+      "as if every one might");
+}
+
 TEST(KueueQueue, AdmitsTheNamespacesItSelects) {
   const auto rejection = [](const std::string& selector, const std::string& ns = "") {
     return World(flavor("x", "{}") +

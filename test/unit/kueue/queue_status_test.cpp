@@ -173,6 +173,28 @@ TEST(QueueStatus, HoldAndDrainEvictsWhatRunsAndQueuesItAgainWhenTheQueueRuns) {
   }
 }
 
+TEST(QueueStatus, AQueueWithoutASelectorAdmitsNoNamespaceUntilItHasOne) {
+  QueueWorld world;
+  world.flavor("default");
+  const std::string groups = R"("resourceGroups":[{"coveredResources":["cpu"],"flavors":[)"
+                             R"({"name":"default","resources":[{"name":"cpu","nominalQuota":"4"}]}]}])";
+  world.put("ClusterQueue", "", "c", "{" + groups + "}");
+  world.local_queue("ns", "q", "c");
+  world.workload("ns", "w", "q", 1);
+  world.settle();
+  EXPECT_EQ(world.status("Workload ns/w", "admission"), "");
+  EXPECT_NE(world.status("Workload ns/w", "conditions").find("has no namespaceSelector, so no namespace may use it"),
+            std::string::npos)
+      << world.status("Workload ns/w", "conditions");
+  world.put("ClusterQueue", "", "c",
+            R"({"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"other"}},)" + groups + "}");
+  world.settle();
+  EXPECT_EQ(world.status("Workload ns/w", "admission"), "") << "it waits, and is not given up";
+  world.put("ClusterQueue", "", "c", R"({"namespaceSelector":{},)" + groups + "}");
+  world.settle();
+  EXPECT_NE(world.status("Workload ns/w", "admission"), "");
+}
+
 TEST(QueueStatus, CohortsThatGoRoundInACircleAreNoEndOfTheWorld) {
   QueueWorld world;
   two_teams(world);
