@@ -81,6 +81,20 @@ constexpr Kept kNodeCondition[] = {{"type"}, {"status"}};
 constexpr Kept kNodeStatus[] = {{"allocatable"}, {"capacity"}, {"conditions", kNodeCondition}};
 constexpr Kept kNode[] = {{"metadata", kNodeMetadata}, {"spec", kNodeSpec}, {"status", kNodeStatus}};
 
+// Of DaemonSets what their pods will ask for; their status changes with every pod.
+constexpr Kept kDaemonMetadata[] = {{"name"}, {"namespace"}, {"uid"}, {"creationTimestamp"}, {"deletionTimestamp"}};
+constexpr Kept kDaemonPodSpec[] = {{"nodeSelector"},
+                                   {"affinity"},
+                                   {"tolerations"},
+                                   {"overhead"},
+                                   {"resources"},
+                                   {"hostNetwork"},
+                                   {"containers", kBoundContainer},
+                                   {"initContainers", kBoundContainer}};
+constexpr Kept kDaemonTemplate[] = {{"spec", kDaemonPodSpec}};
+constexpr Kept kDaemonSpec[] = {{"template", kDaemonTemplate}};
+constexpr Kept kDaemonSet[] = {{"metadata", kDaemonMetadata}, {"spec", kDaemonSpec}};
+
 // Never of use, and large.
 constexpr std::string_view kDropped[] = {"managedFields", "kubectl.kubernetes.io/last-applied-configuration"};
 
@@ -157,7 +171,10 @@ bool is_queued(json::Value root) {
 }
 
 // Empty: all of it.
-std::span<const Kept> kept_of(std::string_view kind, json::Value root) {
+std::span<const Kept> kept_of(std::string_view group, std::string_view kind, json::Value root) {
+  if (!group.empty()) {
+    return group == "apps" && kind == "DaemonSet" ? std::span<const Kept>(kDaemonSet) : std::span<const Kept>();
+  }
   if (kind == "Pod") {
     const json::Value spec = root["spec"];
     const json::Value node = spec && spec.kind() == json::Kind::kObject ? spec["nodeName"] : json::Value();
@@ -207,7 +224,7 @@ Result<LiveObject> prune(std::string_view group, std::string_view version, std::
   object.uid = text_of(metadata, "uid");
   object.text =
       fmt::format("{{\"apiVersion\":\"{}{}{}\",\"kind\":\"{}\"", group, group.empty() ? "" : "/", version, kind);
-  Pruner(object.text).write_members_of(root, group.empty() ? kept_of(kind, root) : std::span<const Kept>(), true);
+  Pruner(object.text).write_members_of(root, kept_of(group, kind, root), true);
   object.text += '}';
   object.text.shrink_to_fit();
   return object;

@@ -100,6 +100,10 @@ Step LiveScheduler::step(Time now) {
       unreported_.insert(id);
     }
   }
+  static_cast<void>(take_freed_nodes(now));
+  if (const auto time = daemons_.next()) {
+    step.wake_by(*time);
+  }
   order_again(now, step);
   keep_reservations(now, step);
   read_config(step);

@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "base/time.h"
 #include "dialects/live.h"
+#include "live/daemons.h"
 #include "live/gang_table.h"
 #include "live/object.h"
 #include "live/order.h"
@@ -81,6 +82,9 @@ class LiveScheduler {
   void stop_leading(Time now);
   void stand_by();
 
+  // The nodes where room came free that was held for pods of DaemonSets: beside its own gangs others may want it.
+  [[nodiscard]] std::set<std::string> take_freed_nodes(Time now);
+
   [[nodiscard]] Cluster& cluster() { return cluster_; }
   [[nodiscard]] const GangTable& table() const { return table_; }
 
@@ -89,8 +93,9 @@ class LiveScheduler {
 
   [[nodiscard]] Result<> pod_changed(LiveObject object, Time now);
   [[nodiscard]] Result<> own_pod_changed(LiveObject object, const NamedObject& named, Time now);
-  void pod_removed(const std::string& key);
-  [[nodiscard]] Result<> node_changed(const LiveObject& object);
+  void leave(const std::string& key, Time now);
+  void pod_removed(const std::string& key, Time now);
+  [[nodiscard]] Result<> node_changed(const LiveObject& object, Time now);
   [[nodiscard]] bool volume_changed(const LiveObject& object, json::Value value);
   [[nodiscard]] bool is_ours(std::string_view scheduler) const;
   void touch(const std::string& gang);
@@ -129,6 +134,7 @@ class LiveScheduler {
   SchedulerOptions options_;
   std::vector<std::unique_ptr<LiveDialect>> dialects_;
   Cluster cluster_;
+  Daemons daemons_{cluster_};
   GangTable table_;
   Volumes volumes_;
   std::unordered_map<std::string, std::size_t> node_texts_;  // hashes, to pass over heartbeats

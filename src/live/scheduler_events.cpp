@@ -15,6 +15,8 @@ namespace gantree {
 
 namespace {
 
+constexpr std::string_view kDaemonSet = "DaemonSet";
+
 std::string key_of(std::string_view ns, std::string_view name) {
   std::string key(ns);
   key += '/';
@@ -71,6 +73,7 @@ std::vector<ApiKind> LiveScheduler::kinds() const {
       {.group = "", .kind = "Pod", .versions = {"v1"}, .namespaced = true},
       {.group = "", .kind = "PersistentVolumeClaim", .versions = {"v1"}, .namespaced = true},
       {.group = "", .kind = "PersistentVolume", .versions = {"v1"}, .namespaced = false},
+      {.group = "apps", .kind = kDaemonSet, .versions = {"v1"}, .namespaced = true},
       {.group = "policy", .kind = "PodDisruptionBudget", .versions = {"v1"}, .namespaced = true},
       {.group = "scheduling.k8s.io", .kind = "PriorityClass", .versions = {"v1"}, .namespaced = false},
   };
@@ -95,11 +98,14 @@ Result<> LiveScheduler::changed(LiveObject object, Time now) {
     return pod_changed(std::move(object), now);
   }
   if (object.group.empty() && object.kind == "Node") {
-    return node_changed(object);
+    return node_changed(object, now);
   }
   const auto parsed = parse(object.text);
   if (!parsed) {
     return tl::unexpected(parsed.error());
+  }
+  if (object.kind == kDaemonSet) {
+    return daemons_.changed({.object = parsed->object, .ns = object.ns, .name = object.name}, object.text, now);
   }
   if (volume_changed(object, parsed->object.value)) {
     room_grew_ = true;
@@ -136,7 +142,7 @@ bool LiveScheduler::volume_changed(const LiveObject& object, json::Value value) 
   return false;
 }
 
-Result<> LiveScheduler::node_changed(const LiveObject& object) {
+Result<> LiveScheduler::node_changed(const LiveObject& object, Time now) {
   const std::size_t hash = std::hash<std::string>{}(object.text);
   const auto [it, fresh] = node_texts_.try_emplace(object.name, hash);
   if (!fresh && it->second == hash) {
@@ -152,6 +158,9 @@ Result<> LiveScheduler::node_changed(const LiveObject& object) {
   }
   it->second = hash;
   cluster_.upsert_node(std::move(*node));
+  const json::Value created = text_at(parsed->object.metadata(), "creationTimestamp");
+  daemons_.node_changed(object.name, Time(std::chrono::seconds(parse_time(created ? created.text() : "").value_or(0))),
+                        now);
   room_grew_ = true;
   return {};
 }
@@ -176,12 +185,14 @@ Result<> LiveScheduler::pod_changed(LiveObject object, Time now) {
     going_.erase(key);
   }
   if (!record->has_value()) {
-    room_grew_ = room_grew_ || !cluster_.node_of(key).empty();
-    cluster_.remove_pod(key);
+    leave(key, now);
   } else if ((*record)->bound()) {
     const std::string_view before = cluster_.node_of(key);
     room_grew_ = room_grew_ || (!before.empty() && before != (*record)->node);
     cluster_.upsert_pod({.key = key, .node = std::string((*record)->node), .requests = (*record)->requests});
+    if ((*record)->owner.kind == kDaemonSet) {
+      daemons_.pod_bound(key, key_of(object.ns, (*record)->owner.name), (*record)->node);
+    }
   }
   return ours ? own_pod_changed(std::move(object), named, now) : Result<>();
 }
@@ -247,9 +258,25 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
   return {};
 }
 
-void LiveScheduler::pod_removed(const std::string& key) {
-  room_grew_ = room_grew_ || !cluster_.node_of(key).empty();
+// A pod that has ended, or is gone, takes no room any more.
+void LiveScheduler::leave(const std::string& key, Time now) {
+  const std::string node(cluster_.node_of(key));
   cluster_.remove_pod(key);
+  if (!node.empty()) {
+    room_grew_ = true;
+    daemons_.pod_gone(key, node, now);
+  }
+}
+
+std::set<std::string> LiveScheduler::take_freed_nodes(Time now) {
+  daemons_.expire(now);
+  std::set<std::string> freed = daemons_.take_freed();
+  room_grew_ = room_grew_ || !freed.empty();
+  return freed;
+}
+
+void LiveScheduler::pod_removed(const std::string& key, Time now) {
+  leave(key, now);
   going_.erase(key);
   if (const LivePod* pod = table_.find_pod(key)) {
     touch(pod->gang);
@@ -257,12 +284,17 @@ void LiveScheduler::pod_removed(const std::string& key) {
   }
 }
 
-void LiveScheduler::removed(std::string_view kind, std::string_view ns, std::string_view name, Time) {
+void LiveScheduler::removed(std::string_view kind, std::string_view ns, std::string_view name, Time now) {
   if (kind == "Pod") {
-    pod_removed(key_of(ns, name));
+    pod_removed(key_of(ns, name), now);
+    return;
+  }
+  if (kind == kDaemonSet) {
+    daemons_.removed(key_of(ns, name));
     return;
   }
   if (kind == "Node") {
+    daemons_.node_removed(name);
     node_texts_.erase(std::string(name));
     cluster_.remove_node(name);
     // Those that were refused for the nodes' sake are told so.

@@ -206,6 +206,9 @@ void Loop::set_leading(const LeadershipChanged& change, Time now) {
 void Loop::step(Time now) {
   const Steady::time_point began = Steady::now();
   news_ = false;
+  for (const std::string& node : scheduler_.take_freed_nodes(now)) {
+    queues_.node_changed(node);
+  }
   // What queues have given away is booked first, so that nobody else gets it.
   Step queues = queues_.step(now);
   Step pods = scheduler_.step(now);

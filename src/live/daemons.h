@@ -1,0 +1,81 @@
+// Room for the pods of DaemonSets that a node is about to get.
+//
+// A node that is new, or that a DaemonSet comes to match, gets that DaemonSet's pod within moments. Until the pod is
+// bound its requests are held there by a placeholder, so that no gang is promised the same room. Held for a minute at
+// the most: a DaemonSet whose pods never come costs nobody more than that. The minute runs from the creation of the
+// node or the DaemonSet, whichever is younger; where both are older, from when they came to match, or from when the pod
+// that ran there went.
+//
+// One thread owns it: the one that owns the cluster.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+#include "dialects/object.h"
+#include "model/pod_shape.h"
+#include "state/cluster.h"
+
+namespace gantree {
+
+inline constexpr std::chrono::seconds kDaemonPatience{60};
+
+class Daemons {
+ public:
+  // The cluster must outlive it.
+  explicit Daemons(Cluster& cluster) : cluster_(cluster) {}
+
+  // A DaemonSet as it is now. Fails where it is malformed; then what was known of it stays.
+  [[nodiscard]] Result<> changed(const NamedObject& named, std::string_view text, Time now);
+  void removed(const std::string& key);
+
+  // A node that the cluster knows already.
+  void node_changed(std::string_view name, Time created, Time now);
+  void node_removed(std::string_view name);
+
+  // A pod of a DaemonSet, both as namespace/name, that has a node and has not ended.
+  void pod_bound(std::string_view pod, const std::string& set, std::string_view node);
+  // Any pod that was on that node and is gone, or has ended.
+  void pod_gone(std::string_view pod, std::string_view node, Time now);
+
+  // Gives back what was held long enough.
+  void expire(Time now);
+  // When there is something to give back; nothing where nothing is held.
+  [[nodiscard]] std::optional<Time> next() const;
+  // The nodes where less is held than when this was last asked.
+  [[nodiscard]] std::set<std::string> take_freed() { return std::exchange(freed_, {}); }
+
+ private:
+  struct Set {
+    bool defined = false;  // else only pods of it are known
+    std::size_t text = 0;  // hash
+    PodShape shape = {};
+    Time created = {};
+    std::vector<bool> matched = {};        // by node
+    std::vector<std::uint64_t> runs = {};  // by node: hash of the pod's key; 0: none runs there
+  };
+  using Pair = std::pair<std::string, std::string>;  // DaemonSet, node
+
+  void match(const std::string& key, Set& set, NodeId node, Time since);
+  void hold(const std::string& key, const Set& set, const std::string& node, Time since);
+  void give_back(const Pair& pair);
+  [[nodiscard]] std::string placeholder(const Pair& pair) const { return pair.first + "#daemon#" + pair.second; }
+
+  Cluster& cluster_;
+  std::map<std::string, Set, std::less<>> sets_;
+  std::map<std::string, Time, std::less<>> nodes_;  // when they were created
+  std::map<Pair, Time> held_;                       // until when
+  std::multimap<Time, Pair> due_;                   // may name what is no longer held
+  std::set<std::string> freed_;
+};
+
+}  // namespace gantree

@@ -1,0 +1,158 @@
+// Room for pods of DaemonSets that nodes are about to get.
+#include "live/daemons.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/live/fake_api.h"
+
+namespace gantree {
+namespace {
+
+using std::chrono::seconds;
+
+// Nodes of 8 GPUs, and a DaemonSet "agent" whose pods ask for one.
+class DaemonsTest : public testing::Test {
+ protected:
+  void node(const std::string& name, Time created, const std::string& more = "", const std::string& spec = "") {
+    api_.send("", "v1", "Node",
+              R"({"metadata":{"name":")" + name + R"(","creationTimestamp":")" + rfc3339(created) +
+                  R"(","labels":{"pool":"gpus")" + more + R"(}},"spec":{)" + spec +
+                  R"(},"status":{"allocatable":{"cpu":"64","pods":"110","nvidia.com/gpu":"8"},)"
+                  R"("conditions":[{"type":"Ready","status":"True"}]}})");
+  }
+  void daemon_set(Time created, const std::string& pod_spec = "", int gpus = 1) {
+    api_.send("apps", "v1", "DaemonSet",
+              R"({"metadata":{"namespace":"default","name":"agent","uid":"d","creationTimestamp":")" +
+                  rfc3339(created) + R"("},"spec":{"template":{"spec":{)" + pod_spec +
+                  R"("containers":[{"name":"c","resources":{"requests":{"nvidia.com/gpu":")" + std::to_string(gpus) +
+                  R"("}}}]}}},"status":{"numberReady":3}})");
+  }
+  void agent(const std::string& name, const std::string& node, const std::string& phase = "Running") {
+    api_.send(
+        "", "v1", "Pod",
+        R"({"metadata":{"namespace":"default","name":")" + name + R"(","uid":"u-)" + name +
+            R"(","ownerReferences":[{"apiVersion":"apps/v1","kind":"DaemonSet","name":"agent","controller":true}]},)"
+            R"("spec":{"schedulerName":"default-scheduler","nodeName":")" +
+            node +
+            R"(","containers":[{"name":"c","resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{"phase":")" +
+            phase + R"("}})");
+  }
+  // What a gang finds free on a node.
+  std::int64_t free(const std::string& node) {
+    const Inventory& inventory = api_.scheduler.cluster().inventory();
+    return inventory.free(*inventory.find(node), *inventory.resources().find("nvidia.com/gpu"));
+  }
+
+  FakeApi api_;
+};
+
+TEST_F(DaemonsTest, IsHeldOnANewNodeUntilThePodIsThere) {
+  daemon_set(kStart - seconds(3600));
+  node("n", kStart);
+  EXPECT_EQ(free("n"), 7);
+  agent("agent-x", "n");
+  EXPECT_EQ(free("n"), 7) << "the pod itself, once";
+}
+
+TEST_F(DaemonsTest, IsHeldWhicheverIsToldFirst) {
+  node("n", kStart);
+  EXPECT_EQ(free("n"), 8);
+  daemon_set(kStart - seconds(3600));
+  EXPECT_EQ(free("n"), 7);
+}
+
+TEST_F(DaemonsTest, IsNotHeldWhereThePodWasToldBeforeNodeAndDaemonSet) {
+  agent("agent-x", "n");
+  node("n", kStart);
+  daemon_set(kStart);
+  EXPECT_EQ(free("n"), 7);
+}
+
+TEST_F(DaemonsTest, IsGivenBackAfterAMinuteAndWhatWaitsIsLookedAt) {
+  daemon_set(kStart - seconds(3600));
+  node("n", kStart);
+  api_.pod_group("train", 1);
+  api_.pod("train-0", {.gang = "train", .gpus = 8});
+  api_.run();
+  EXPECT_EQ(api_.bound("train"), 0) << "7 of 8 are free";
+  ASSERT_TRUE(api_.wake);
+  EXPECT_LE(*api_.wake, kStart + kDaemonPatience);
+  api_.pass(kDaemonPatience);
+  EXPECT_EQ(api_.scheduler.take_freed_nodes(api_.now), std::set<std::string>{"n"});
+  api_.run();
+  EXPECT_EQ(api_.bound("train"), 1);
+}
+
+TEST_F(DaemonsTest, IsNotHeldOnNodesThatAreOldWhenTheProcessStarts) {
+  daemon_set(kStart - seconds(3600));
+  node("n", kStart - seconds(61));
+  EXPECT_EQ(free("n"), 8);
+}
+
+TEST_F(DaemonsTest, IsHeldOnAllNodesForANewDaemonSet) {
+  node("n", kStart - seconds(3600));
+  daemon_set(kStart);
+  EXPECT_EQ(free("n"), 7);
+  api_.scheduler.removed("DaemonSet", "default", "agent", api_.now);
+  EXPECT_EQ(free("n"), 8);
+}
+
+TEST_F(DaemonsTest, IsHeldOnlyWhereItsPodsWouldGo) {
+  daemon_set(kStart, R"("nodeSelector":{"pool":"other"},)");
+  node("n", kStart);
+  EXPECT_EQ(free("n"), 8);
+  api_.pass(seconds(300));
+  node("n", kStart, R"(,"zone":"a")");
+  EXPECT_EQ(free("n"), 8);
+  daemon_set(kStart, R"("nodeSelector":{"zone":"a"},)");
+  EXPECT_EQ(free("n"), 7) << "it has come to match only now";
+}
+
+TEST_F(DaemonsTest, IsNotHeldOnTaintedNodesSaveForTaintsThatDaemonSetsTolerate) {
+  daemon_set(kStart);
+  node("tainted", kStart, "", R"("taints":[{"key":"own","effect":"NoSchedule"}])");
+  node("cordoned", kStart, "",
+       R"("unschedulable":true,"taints":[{"key":"node.kubernetes.io/unschedulable","effect":"NoSchedule"}])");
+  EXPECT_EQ(free("tainted"), 8);
+  EXPECT_EQ(free("cordoned"), 7);
+}
+
+TEST_F(DaemonsTest, IsKeptWhileOnePodTakesThePlaceOfAnother) {
+  daemon_set(kStart - seconds(3600));
+  node("n", kStart - seconds(3600));
+  agent("agent-x", "n");
+  api_.scheduler.removed("Pod", "default", "agent-x", api_.now);
+  EXPECT_EQ(free("n"), 7);
+  agent("agent-y", "n");
+  EXPECT_EQ(free("n"), 7);
+  agent("agent-y", "n", "Failed");
+  EXPECT_EQ(free("n"), 7);
+  api_.pass(kDaemonPatience);
+  static_cast<void>(api_.scheduler.take_freed_nodes(api_.now));
+  EXPECT_EQ(free("n"), 8);
+}
+
+TEST_F(DaemonsTest, IsForgottenWithTheNode) {
+  daemon_set(kStart);
+  node("n", kStart);
+  api_.scheduler.removed("Node", "", "n", api_.now);
+  node("n", kStart - seconds(3600));
+  EXPECT_EQ(free("n"), 7) << "the DaemonSet is new";
+  api_.scheduler.removed("Node", "", "n", api_.now);
+  api_.pass(seconds(61));
+  node("n", kStart);
+  EXPECT_EQ(free("n"), 8);
+}
+
+TEST_F(DaemonsTest, ThatIsMalformedIsPassedOver) {
+  auto object =
+      prune("apps", "v1", "DaemonSet",
+            R"({"metadata":{"namespace":"default","name":"bad"},"spec":{"template":{"spec":{"containers":7}}}})");
+  ASSERT_TRUE(object);
+  EXPECT_FALSE(api_.scheduler.changed(std::move(*object), api_.now));
+  node("n", kStart);
+  EXPECT_EQ(free("n"), 8);
+}
+
+}  // namespace
+}  // namespace gantree
