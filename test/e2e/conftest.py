@@ -157,10 +157,10 @@ def shared_webhooks(whole_cluster, installed):
 
 
 @pytest.fixture(scope="module")
-def shared_gantree(whole_cluster, installed, shared_webhooks, tmp_path_factory):
-    """One replica with webhooks for all tests of a file. Whatever they make must be their own."""
+def shared_gantree(request, whole_cluster, installed, shared_webhooks, tmp_path_factory):
+    """One replica with webhooks for all tests of a file, with the file's GANTREE_FLAGS. Whatever they make must be their own."""
     replicas = Replicas(whole_cluster, installed, tmp_path_factory.mktemp("shared"))
-    replica = replicas.start(*shared_webhooks.flags)
+    replica = replicas.start(*shared_webhooks.flags, *getattr(request.module, "GANTREE_FLAGS", []))
     shared_webhooks.wait_until_asked()
     yield replica
     replicas.stop()

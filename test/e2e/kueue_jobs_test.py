@@ -352,6 +352,36 @@ def test_daemon_sets_and_pods_of_others_are_counted(pool):
     pool.running("train", 8)
 
 
+def test_pods_that_a_daemon_set_is_about_to_get_are_counted(pool):
+    """On a new node its pod is made in moments, but not bound yet: the room is not given away."""
+    pool.make_queue()
+    pool.cluster.create(daemon_set("agent", asks=requests(cpu="2"), nodeSelector={"gantree.dev/pool": pool.name}), pool.namespace)
+    pool.submit_job("train", 8, {REQUIRED: RACK})
+    pool.told("train", "QuotaReserved", "False")
+    scheduler = pool.cluster.part("kube-scheduler")
+    scheduler.signal(signal.SIGSTOP)
+    try:
+        pool.make_nodes(1, allocatable={"cpu": "9"})
+        pool.wait(lambda: [p for p in pool.cluster.pods(pool.namespace) if not p["spec"].get("nodeName")], "the agent's pod, of no node")
+        pool.cluster.stays(lambda: not pool.workload("train")["status"].get("admission"), 2 * QUIET, "the room of the agent is kept")
+    finally:
+        scheduler.signal(signal.SIGCONT)
+    pool.wait(lambda: len(pool.cluster.running(pool.namespace)) == 1, "the agent")
+    pool.cluster.stays(lambda: not pool.workload("train")["status"].get("admission"), QUIET, "the agent is counted")
+    pool.cluster.delete("apps/v1", "DaemonSet", "agent", pool.namespace)
+    pool.running("train", 8)
+
+
+def test_a_queue_without_a_selector_admits_no_namespace(pool):
+    pool.make_nodes(1)
+    pool.make_queue(namespaceSelector=None)
+    pool.submit_job("train", 2, {REQUIRED: RACK})
+    pool.told("train", "QuotaReserved", "False", "Misconfigured", "has no namespaceSelector")
+    no_pods(pool, "train")
+    pool.cluster.merge("kueue.x-k8s.io/v1beta2", "ClusterQueue", pool.name, {"spec": {"namespaceSelector": {}}})
+    pool.running("train", 2)
+
+
 # --- restarts ---
 
 

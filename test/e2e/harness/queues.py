@@ -127,6 +127,7 @@ class Pool(Queues):
         super().__init__(cluster, cluster.make_namespace("pool"))
         self.name = self.namespace
         self._nodes = 0
+        self._teams = []
 
     def make_nodes(self, hosts, racks=1, block="b1", **options):
         """Racks of so many hosts, with 8 GPUs each."""
@@ -151,6 +152,23 @@ class Pool(Queues):
                                "spec": {"levels": [{"nodeLabel": level} for level in levels]}})
         self.cluster.create_all(objects, self.namespace)
 
+    def make_team(self, name, quota, **spec):
+        """One more ClusterQueue of GPUs, with a LocalQueue of that name, in the cohort of the pool. After make_queue()."""
+        team = f"{self.name}-{name}"
+        self._teams.append(team)
+        self.cluster.create_all([
+            {"apiVersion": API, "kind": "ClusterQueue", "metadata": {"name": team},
+             "spec": {"namespaceSelector": {}, "cohortName": self.name, "resourceGroups": [{
+                 "coveredResources": ["cpu", "nvidia.com/gpu"],
+                 "flavors": [{"name": self.name, "resources": [{"name": "cpu", "nominalQuota": "1000"}, {"name": "nvidia.com/gpu", "nominalQuota": quota}]}]}]} | spec},
+            {"apiVersion": API, "kind": "LocalQueue", "metadata": {"name": name}, "spec": {"clusterQueue": team}}], self.namespace)
+
+    def make_priority(self, name, value):
+        """The name of a class of workloads with that priority."""
+        full = f"{self.name}-{name}"
+        self.cluster.create({"apiVersion": API, "kind": "WorkloadPriorityClass", "metadata": {"name": full}, "value": value})
+        return full
+
     def local_queue(self, name="main"):
         return {"apiVersion": API, "kind": "LocalQueue", "metadata": {"name": name}, "spec": {"clusterQueue": self.name}}
 
@@ -158,10 +176,12 @@ class Pool(Queues):
         manifest["metadata"]["labels"] = manifest["metadata"].get("labels", {}) | {QUEUE_NAME: queue}
         return self.cluster.create(manifest, self.namespace)
 
-    def submit_job(self, name, pods, annotations=None, gpu=1, queue="main", marks=None, more=None, **spec):
-        """An indexed Job; `annotations` are its pods', `marks` its own, `more` further fields of its spec."""
+    def submit_job(self, name, pods, annotations=None, gpu=1, queue="main", marks=None, more=None, priority=None, **spec):
+        """An indexed Job; `annotations` are its pods', `marks` its own, `more` further fields of its spec, `priority` a class of workloads."""
         manifest = job(name, pods, annotations, asks={"cpu": "1", "nvidia.com/gpu": str(gpu)}, **spec)
         manifest["metadata"]["annotations"] = marks or {}
+        if priority:
+            manifest["metadata"]["labels"] = {f"{KUEUE}/priority-class": priority}
         manifest["spec"] |= more or {}
         return self.submit(manifest, queue)
 
@@ -180,6 +200,8 @@ class Pool(Queues):
 
     def remove(self):
         """The objects that are in no namespace; all else goes with the namespace."""
+        for team in self._teams:
+            self.cluster.delete(API, "ClusterQueue", team)
         for kind in ("ClusterQueue", "ResourceFlavor", "Topology"):
             if self.cluster.get(API, kind, self.name):
                 self.cluster.delete(API, kind, self.name)
