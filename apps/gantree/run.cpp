@@ -11,6 +11,7 @@
 #include "connection.h"
 #include "output.h"
 #include "service/run.h"
+#include "world.h"
 
 namespace gantree {
 
@@ -53,7 +54,9 @@ void add_election_options(CLI::App& command, RunOptions& run) {
   add_duration(command, "--lease-duration", run.lease_duration, "How long the lease outlives a leader that is gone");
 }
 
-void add_queue_options(CLI::App& command, kueue::ReadyRules& ready) {
+void add_queue_options(CLI::App& command, kueue::ControllerOptions& queues) {
+  kueue::ReadyRules& ready = queues.ready;
+  add_fair_sharing(command, queues.shares);
   add_duration(command, "--pods-ready-timeout", ready.timeout,
                "Evict a job of a queue whose pods are not all ready so long after admission; 0s: wait without end");
   add_duration(command, "--pods-recovery-timeout", ready.recovery,
@@ -100,7 +103,7 @@ void add_run(CLI::App& app, std::function<int()>& run) {
                    "Evict whole gangs of lower priority where that lets a gang start")
       ->type_name("BOOL")
       ->capture_default_str();
-  add_queue_options(*command, flags->run.ready);
+  add_queue_options(*command, flags->run.queues);
   add_election_options(*command, flags->run);
   add_webhook_options(*command, flags->run);
   command

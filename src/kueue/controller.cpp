@@ -29,7 +29,9 @@ namespace gantree::kueue {
 
 struct Controller::Parts {
   Parts(Cluster& cluster, const ControllerOptions& options)
-      : ledger(cluster), outbox(options.instance), readiness(options.ready, ledger, status, evictions) {}
+      : ledger(cluster), outbox(options.instance), readiness(options.ready, ledger, status, evictions) {
+    ledger.shares = options.shares;
+  }
 
   Ledger ledger;
   Outbox outbox;

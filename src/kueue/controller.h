@@ -45,6 +45,7 @@ namespace gantree::kueue {
 struct ControllerOptions {
   std::string instance = "gantree";  // who writes events
   ReadyRules ready = {};
+  std::vector<ShareStrategy> shares = {};  // by which fair sharing evicts, in the order tried; none: it does not
 };
 
 class Controller {

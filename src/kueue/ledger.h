@@ -37,6 +37,7 @@ struct Ledger {
   std::map<std::string, std::string, std::less<>> admin;  // texts by kind, namespace and name
   Setup setup;                                            // read from those
   Quota quota;
+  std::vector<ShareStrategy> shares;  // as ControllerOptions has it
   std::unique_ptr<Intake> intake;  // with what the setup was read
   Neighbour neighbour;
 

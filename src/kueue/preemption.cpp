@@ -22,7 +22,15 @@ constexpr std::chrono::milliseconds kEvery{250};
 constexpr std::chrono::seconds kPatience{60};
 
 std::string_view preempted_reason(EvictionReason reason) {
-  return reason == EvictionReason::kReclaimed ? "InCohortReclamation" : "InClusterQueue";
+  switch (reason) {
+    case EvictionReason::kPreempted:
+      return "InClusterQueue";
+    case EvictionReason::kReclaimed:
+      return "InCohortReclamation";
+    case EvictionReason::kFairShare:
+      return "InCohortFairSharing";
+  }
+  return "InClusterQueue";
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ void SetupReader::read(Step& step) {
     }
   }
   ledger_.quota = Quota();
+  ledger_.quota.evict_by_share(ledger_.shares);
   ledger_.setup = Setup();
   ledger_.intake =
       std::make_unique<Intake>(Intake{.cluster = ledger_.cluster, .quota = ledger_.quota, .quota_alone = true});

@@ -161,6 +161,8 @@ Result<> run_service(const RunOptions& options, Log& log) {
   const std::string ns = !options.ns.empty() ? options.ns : in_pod ? config->default_namespace : "gantree-system";
   SchedulerOptions scheduler = options.scheduler;
   scheduler.instance = self;
+  kueue::ControllerOptions queues = options.queues;
+  queues.instance = self;
 
   LoopMailbox mailbox;
   const SignalWatch signals(mailbox);
@@ -179,7 +181,7 @@ Result<> run_service(const RunOptions& options, Log& log) {
 
   std::unique_ptr<kube::Watches> watches;
   Loop loop({.mailbox = mailbox, .log = log, .writer = writer, .synced = [&] { return watches && watches->synced(); }},
-            std::move(scheduler), options.ready, !options.leader_elect);
+            scheduler, queues, !options.leader_elect);
 
   std::unique_ptr<http::Server> server;
   if (!options.listen.empty()) {
