@@ -58,6 +58,7 @@ struct Entry {
   std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
   QuotaDemand used = {};                                     // booked
   std::vector<std::string> placeholders = {};                // booked
+  std::set<std::string> failed_hosts = {};                   // whose pods are to be elsewhere; not told yet
   Guard guard = {};
   std::optional<Verdict> verdict = {};
   std::optional<Verdict> told = {};

@@ -38,6 +38,9 @@ void Evictions::write(Entry& entry, Time now, Step& step) {
     requeue.add("count", entry.object.requeues + 1).add("requeueAt", rfc3339(*removal.requeue_at));
     fields.emplace_back("requeueState", std::move(requeue));
   }
+  if (!entry.failed_hosts.empty() && entry.failed_hosts != entry.object.unhealthy) {
+    fields.emplace_back("unhealthyNodes", write_unhealthy(entry.failed_hosts));
+  }
   status_.write(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
 }
 
@@ -56,6 +59,10 @@ void Evictions::release(Entry& entry, const JobEntry* job, Time now, Step& step)
   const bool again = entry.object.active && !stopped;
   json::Out::Object fields;
   fields.emplace_back("admission", json::Out());
+  entry.failed_hosts.clear();
+  if (!entry.object.unhealthy.empty()) {
+    fields.emplace_back("unhealthyNodes", json::Out());
+  }
   status_.write(entry,
                 {{.type = kQuotaReserved, .holds = false, .reason = "Pending", .message = why},
                  {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = why},

@@ -94,6 +94,9 @@ void Grants::write(Entry& entry, Time now, Step& step) {
   if (!entry.object.admission && !entry.object.reclaimable.empty()) {
     fields.emplace_back("reclaimablePods", json::Out::array());  // those were of an earlier start
   }
+  if (entry.failed_hosts != entry.object.unhealthy) {
+    fields.emplace_back("unhealthyNodes", write_unhealthy(entry.failed_hosts));
+  }
   status_.write(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
   ledger_.queues_changed = true;
   const std::string note = fmt::format("Admitted by ClusterQueue {}", entry.assumed->cluster_queue);

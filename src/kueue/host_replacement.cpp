@@ -127,13 +127,19 @@ bool misses_pods(const Ledger& ledger, const Entry& entry, const SetAssignment& 
   return there < set.count;
 }
 
+// A domain that pods must not leave.
+struct Home {
+  TopologyId topology;
+  std::vector<std::string> path;  // of label values
+};
+
 // The lost ranks of a pod set as a group of pieces, each of which stays where its neighbours are.
-void add_pieces(Gang& gang, const PodSet& set, std::size_t position, const TopologyAssignment& assignment,
-                const std::set<std::size_t>& domains, std::vector<Piece>& pieces, Cluster& cluster) {
+void add_pieces(Group& parent, const PodSet& set, TopologyId topology, std::size_t position,
+                const TopologyAssignment& assignment, const std::set<std::size_t>& domains,
+                const std::optional<Home>& home, std::vector<Piece>& pieces, Cluster& cluster) {
   const Constraint& asked = set.constraint;
-  const TopologyId topology = asked.topology.value_or(gang.topology);
   const auto ranks = ranks_of(assignment, domains, cluster.inventory());
-  Group& group = gang.root.groups.emplace_back();
+  Group& group = parent.groups.emplace_back();
   group.constraint.topology = topology;
   group.constraint.required = asked.required;
   group.constraint.packing = Packing::kPack;
@@ -150,10 +156,99 @@ void add_pieces(Gang& gang, const PodSet& set, std::size_t position, const Topol
       pods.constraint.required = asked.slices.empty() ? std::nullopt : std::optional(asked.slices.back().level);
       pods.constraint.packing = Packing::kPack;
       confine_piece(pods, piece, asked, topology, ranks, cluster);
+      if (home) {
+        confine(pods.shape, cluster.engine().topology(home->topology), home->path, cluster.inventory().strings());
+      }
       pieces.push_back(piece);
     }
   }
 }
+
+// The gang of what is lost, built as the one that was admitted.
+class Remainder {
+ public:
+  Remainder(const Alternative& alternative, const Admission& admission, const HostReplacement::Lost& lost,
+            Cluster& cluster)
+      : admission_(admission), lost_(lost), cluster_(cluster) {
+    gang_.key = alternative.gang.key;
+    gang_.topology = alternative.gang.topology;
+    add(gang_.root, alternative.gang.root.pod_sets, std::nullopt);
+    for (const Group& group : alternative.gang.root.groups) {
+      if (loses(group.pod_sets)) {
+        Group& outer = gang_.root.groups.emplace_back();
+        outer.constraint.topology = group.constraint.topology;
+        outer.constraint.required = group.constraint.required;
+        outer.constraint.packing = Packing::kPack;
+        add(outer, group.pod_sets, home_of(group));
+      }
+    }
+  }
+
+  [[nodiscard]] const Gang& gang() const { return gang_; }
+  // By pod set of the gang, in depth-first order.
+  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
+  // Whether all that is lost is in it.
+  [[nodiscard]] bool complete() const { return found_.size() == lost_.size(); }
+
+ private:
+  [[nodiscard]] std::optional<std::size_t> position(const PodSet& set) const {
+    for (std::size_t i = 0; i < admission_.sets.size(); ++i) {
+      if (admission_.sets[i].name == set.name && admission_.sets[i].topology) {
+        return i;
+      }
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] bool loses(const std::vector<PodSet>& sets) const {
+    return std::any_of(sets.begin(), sets.end(), [&](const PodSet& set) {
+      const auto at = position(set);
+      return at && lost_.contains(*at);
+    });
+  }
+
+  // Where the group is as a whole: by what is left of all its pod sets. Nothing where nothing is, or where it may be
+  // anywhere.
+  [[nodiscard]] std::optional<Home> home_of(const Group& group) const {
+    if (!group.constraint.required) {
+      return std::nullopt;
+    }
+    const TopologyId topology = group.constraint.topology.value_or(gang_.topology);
+    std::vector<NodeId> hosts;
+    for (const PodSet& set : group.pod_sets) {
+      if (const auto at = position(set)) {
+        const auto gone = lost_.find(*at);
+        const auto ranks = ranks_of(*admission_.sets[*at].topology,
+                                    gone == lost_.end() ? std::set<std::size_t>() : gone->second, cluster_.inventory());
+        const std::vector<NodeId> left = hosts_in(ranks, 0, static_cast<int>(ranks.size()));
+        hosts.insert(hosts.end(), left.begin(), left.end());
+      }
+    }
+    if (hosts.empty()) {
+      return std::nullopt;
+    }
+    auto path = common_domain(cluster_.engine(), topology, *group.constraint.required, hosts);
+    return path ? std::optional(Home{.topology = topology, .path = std::move(*path)}) : std::nullopt;
+  }
+
+  void add(Group& parent, const std::vector<PodSet>& sets, const std::optional<Home>& home) {
+    for (const PodSet& set : sets) {
+      const auto at = position(set);
+      const auto domains = at ? lost_.find(*at) : lost_.end();
+      if (domains != lost_.end()) {
+        found_.insert(*at);
+        add_pieces(parent, set, set.constraint.topology.value_or(gang_.topology), *at, *admission_.sets[*at].topology,
+                   domains->second, home, pieces_, cluster_);
+      }
+    }
+  }
+
+  const Admission& admission_;
+  const HostReplacement::Lost& lost_;
+  Cluster& cluster_;
+  Gang gang_;
+  std::vector<Piece> pieces_;
+  std::set<std::size_t> found_;
+};
 
 }  // namespace
 
@@ -213,6 +308,8 @@ bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
   if (submission.alternatives.empty() && submission.rejection && submission.rejection->waits) {
     return false;  // its queue is stopped, or gone: what it has left it may keep
   }
+  entry.failed_hosts = entry.object.unhealthy;
+  entry.failed_hosts.insert(hosts.begin(), hosts.end());
   const Alternative* alternative = chosen(submission, admission);
   booking_.unbook(entry);  // what it holds on hosts that stay is looked at anew with the rest
   if (alternative == nullptr || !place_again(*alternative, lost, admission, entry)) {
@@ -238,21 +335,9 @@ bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
 bool HostReplacement::place_again(const Alternative& alternative, const Lost& lost, Admission& admission,
                                   Entry& entry) {
   book_kept(entry, lost);
-  Gang gang;
-  gang.key = alternative.gang.key;
-  gang.topology = alternative.gang.topology;
-  std::vector<Piece> pieces;
-  for (const auto& [s, domains] : lost) {
-    const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
-    const std::string& name = admission.sets[s].name;
-    const auto set = std::find_if(sets.begin(), sets.end(), [&](const PodSet* one) { return one->name == name; });
-    if (set == sets.end()) {
-      booking_.unbook(entry);
-      return false;
-    }
-    add_pieces(gang, **set, s, *admission.sets[s].topology, domains, pieces, ledger_.cluster);
-  }
-  const Outcome outcome = ledger_.cluster.engine().place(gang);
+  const Remainder remainder(alternative, admission, lost, ledger_.cluster);
+  const std::vector<Piece>& pieces = remainder.pieces();
+  const Outcome outcome = remainder.complete() ? ledger_.cluster.engine().place(remainder.gang()) : Outcome();
   booking_.unbook(entry);
   if (!outcome.placement) {
     return false;

@@ -21,6 +21,8 @@ namespace gantree::kueue {
 
 class HostReplacement {
  public:
+  using Lost = std::map<std::size_t, std::set<std::size_t>>;  // domains of the assignment, by pod set of the admission
+
   HostReplacement(Ledger& ledger, Booking& booking, Grants& grants, Evictions& evictions)
       : ledger_(ledger), booking_(booking), grants_(grants), evictions_(evictions) {}
 
@@ -34,8 +36,6 @@ class HostReplacement {
   bool mend(Entry& entry, Time now, Step& step);
 
  private:
-  using Lost = std::map<std::size_t, std::set<std::size_t>>;  // domains of the assignment, by pod set of the admission
-
   [[nodiscard]] Lost lost_domains(const Entry& entry, std::set<std::string>& hosts) const;
   [[nodiscard]] bool place_again(const Alternative& alternative, const Lost& lost, Admission& admission, Entry& entry);
   void book_kept(Entry& entry, const Lost& lost);

@@ -146,6 +146,9 @@ Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& invent
     workload.reclaimable[std::string(read.text(one, "name").value_or("main"))] =
         static_cast<int>(read.integer(one, "count", 0, std::numeric_limits<int>::max()).value_or(0));
   }
+  for (const json::NodeData& item : items_of(read.array(status, "unhealthyNodes"))) {
+    workload.unhealthy.emplace(read.require_text(read.as_object(json::Value(&item), "unhealthyNode"), "name"));
+  }
   if (!read.ok()) {
     return read.error();
   }
@@ -203,6 +206,17 @@ json::Out write_admission(const Admission& admission) {
   }
   return std::move(
       json::Out::object().add("clusterQueue", admission.cluster_queue).add("podSetAssignments", std::move(sets)));
+}
+
+json::Out write_unhealthy(const std::set<std::string>& nodes) {
+  constexpr std::size_t kMost = 1000;  // the schema takes no more
+  json::Out::Array list;
+  for (const std::string& node : nodes) {
+    if (list.size() < kMost) {
+      list.push_back(std::move(json::Out::object().add("name", node)));
+    }
+  }
+  return list.empty() ? json::Out() : json::Out(std::move(list));
 }
 
 }  // namespace gantree::kueue

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,7 @@ struct WorkloadObject {
   int requeues = 0;                             // times it was queued again because it did not become ready
   std::optional<Time> requeue_at = {};          // not before
   std::map<std::string, int> reclaimable = {};  // pods by pod set that are over
+  std::set<std::string> unhealthy = {};         // hosts whose pods are being placed elsewhere, as it is told
   json::Document document;                      // what the request points into
   JobRequest request;
 
@@ -89,5 +91,7 @@ struct WorkloadObject {
 
 [[nodiscard]] json::Out write_conditions(const std::vector<Condition>& conditions);
 [[nodiscard]] json::Out write_admission(const Admission& admission);
+// `unhealthyNodes` of a status; null, which removes it, where there are none.
+[[nodiscard]] json::Out write_unhealthy(const std::set<std::string>& nodes);
 
 }  // namespace gantree::kueue

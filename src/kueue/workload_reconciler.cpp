@@ -91,6 +91,14 @@ void WorkloadReconciler::look_after(Entry& entry, const JobEntry* job, Time now,
   if (staff_.hosts.mend(entry, now, step)) {
     return;
   }
+  // Every pod has a host again.
+  if (!entry.object.unhealthy.empty() && entry.placeholders.empty()) {
+    entry.failed_hosts.clear();
+    json::Out::Object fields;
+    fields.emplace_back("unhealthyNodes", json::Out());
+    staff_.status.write(entry, {}, std::move(fields), now, step);
+    return;
+  }
   if (job != nullptr) {
     staff_.readiness.watch(entry, *job, now, step);
   }

@@ -1,0 +1,134 @@
+// Hosts that fail under an admitted workload.
+#include "kueue/host_replacement.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/kueue/small_cluster.h"
+
+namespace gantree::test {
+namespace {
+
+// The hosts of all pod sets of the only workload, in order.
+std::set<std::string> hosts(const SmallCluster& cluster) {
+  std::set<std::string> names;
+  for (const auto& [key, entry] : cluster.process.controller().workloads()) {
+    for (const kueue::SetAssignment& set :
+         entry.object.admission ? entry.object.admission->sets : std::vector<kueue::SetAssignment>()) {
+      for (const kueue::AssignedDomain& domain : set.topology->domains) {
+        names.insert(domain.values.back());
+      }
+    }
+  }
+  return names;
+}
+
+std::set<std::string> unhealthy(const SmallCluster& cluster) {
+  return cluster.process.controller().workloads().begin()->second.object.unhealthy;
+}
+
+// A leader and two workers of 4 GPUs each, all in one rack together.
+void submit_group(SmallCluster& cluster) {
+  const auto part = [](const std::string& name, int pods) {
+    return fmt::format(
+        "{{'name':'{}','replicas':1,'template':{{'spec':{{'parallelism':{},'completions':{},'template':{{'metadata':"
+        "{{'annotations':{{'kueue.x-k8s.io/podset-group-name':'all','kueue.x-k8s.io/podset-required-topology':'rack'}}}},"
+        "'spec':{{'containers':[{{'name':'c','resources':{{'requests':{{'nvidia.com/gpu':'4'}}}}}}]}}}}}}}}}}",
+        name, pods, pods);
+  };
+  cluster.put("jobset.x-k8s.io", "v1alpha2", "JobSet",
+              fmt::format("{{'metadata':{{'name':'s','namespace':'ns','labels':{{'kueue.x-k8s.io/queue-name':'q'}}}},"
+                          "'spec':{{'suspend':true,'replicatedJobs':[{},{}]}}}}",
+                          part("leader", 1), part("workers", 2)));
+}
+
+TEST(HostReplacement, KeepsAGroupOfPodSetsInItsRack) {
+  SmallCluster cluster;
+  for (const char* name : {"a", "b", "c"}) {
+    cluster.node(name, 4);
+  }
+  submit_group(cluster);
+  cluster.settle();
+  ASSERT_EQ(hosts(cluster), (std::set<std::string>{"a", "b", "c"}));
+  for (const char* name : {"d", "e", "f"}) {
+    cluster.node(name, 4, "r1");
+  }
+  cluster.node("spare", 4);
+  cluster.settle();
+  cluster.node("a", 4, "r0", true);
+  cluster.settle();
+  EXPECT_EQ(hosts(cluster), (std::set<std::string>{"b", "c", "spare"}));
+}
+
+TEST(HostReplacement, MovesAGroupAsAWholeWhereItsRackHasNoOtherHost) {
+  SmallCluster cluster;
+  for (const char* name : {"a", "b", "c"}) {
+    cluster.node(name, 4);
+  }
+  submit_group(cluster);
+  cluster.settle();
+  ASSERT_EQ(hosts(cluster).size(), 3U);
+  for (const char* name : {"d", "e", "f"}) {
+    cluster.node(name, 4, "r1");
+  }
+  cluster.settle();
+  cluster.node("a", 4, "r0", true);
+  cluster.settle();
+  EXPECT_EQ(hosts(cluster), (std::set<std::string>{"d", "e", "f"})) << "evicted, and admitted anew";
+}
+
+TEST(HostReplacement, KeepsTogetherWhatIsLostOfAGroupWhereAllOfItIs) {
+  SmallCluster cluster;
+  for (const char* name : {"a", "b", "c"}) {
+    cluster.node(name, 4);
+  }
+  submit_group(cluster);
+  cluster.settle();
+  ASSERT_EQ(hosts(cluster).size(), 3U);
+  cluster.node("d", 4, "r1");
+  cluster.node("e", 4, "r1");
+  cluster.node("f", 4, "r2");
+  cluster.settle();
+  for (const char* name : {"a", "b", "c"}) {
+    cluster.node(name, 4, "r0", true);
+  }
+  cluster.settle();
+  EXPECT_TRUE(hosts(cluster).empty()) << "no rack takes all of it";
+  cluster.node("g", 4, "r1");
+  cluster.settle();
+  EXPECT_EQ(hosts(cluster), (std::set<std::string>{"d", "e", "g"}));
+}
+
+TEST(HostReplacement, NamesTheFailedHostsUntilEveryPodHasAnotherOne) {
+  SmallCluster cluster;
+  cluster.node("a", 4);
+  cluster.job("j", 1, 4);
+  cluster.settle();
+  ASSERT_EQ(hosts(cluster), std::set<std::string>{"a"});
+  EXPECT_TRUE(unhealthy(cluster).empty());
+  cluster.node("b", 4);
+  cluster.node("a", 4, "r0", true);
+  cluster.settle();
+  EXPECT_EQ(hosts(cluster), std::set<std::string>{"b"});
+  EXPECT_EQ(unhealthy(cluster), std::set<std::string>{"a"});
+  cluster.pod("j", 0, "p");
+  cluster.settle();
+  EXPECT_EQ(unhealthy(cluster), std::set<std::string>{"a"}) << "on its way";
+  cluster.bind("p", "b");
+  cluster.settle();
+  EXPECT_TRUE(unhealthy(cluster).empty());
+  EXPECT_EQ(cluster.workload("j").find({"status", "unhealthyNodes"}), nullptr);
+}
+
+TEST(HostReplacement, NamesNoHostAnyMoreOnceTheWorkloadHasLeftIt) {
+  SmallCluster cluster;
+  cluster.node("a", 4);
+  cluster.job("j", 1, 4);
+  cluster.settle();
+  cluster.node("a", 4, "r0", true);
+  cluster.settle();
+  EXPECT_FALSE(cluster.admitted("j"));
+  EXPECT_TRUE(unhealthy(cluster).empty());
+}
+
+}  // namespace
+}  // namespace gantree::test
