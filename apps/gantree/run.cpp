@@ -68,6 +68,11 @@ void add_queue_options(CLI::App& command, kueue::ControllerOptions& queues) {
       ->capture_default_str();
   add_duration(command, "--requeue-backoff", ready.backoff, "How long it rests before the first time; doubles");
   add_duration(command, "--requeue-backoff-max", ready.longest_backoff, "How long it rests at most");
+  command
+      .add_option("--block-admission", ready.one_by_one,
+                  "Admit a job of a queue only when the pods of all that were admitted before are ready")
+      ->type_name("BOOL")
+      ->capture_default_str();
 }
 
 void add_webhook_options(CLI::App& command, RunOptions& run) {

@@ -63,7 +63,7 @@ class Cycle {
         order_(quota, submissions),
         decided_(submissions.size()) {}
 
-  Plan run() && {
+  Plan run(bool until_one_starts) && {
     plan_.decisions.reserve(submissions_.size());
     while (const auto position = order_.next()) {
       const Submission& submission = submissions_[*position];
@@ -75,6 +75,9 @@ class Cycle {
       }
       if (!submission.rejection && waits_for_room(decision)) {
         waiting_.push_back(*position);
+      }
+      if (until_one_starts && decision.state == GangState::kPlaced) {
+        break;
       }
       if (plan_.evictions.size() > evictions) {
         retry();
@@ -239,7 +242,7 @@ class Cycle {
   Quota& quota_;
   const std::vector<Submission>& submissions_;
   CycleObserver* observer_;
-  Order order_;
+  QueueOrder order_;
   std::vector<std::optional<std::size_t>> decided_;  // by submission: the position of its decision
   std::vector<std::size_t> waiting_;                 // submissions that more room or quota may let start, in order
   std::map<QueueId, std::size_t> held_back_;         // behind the first of a strict queue: how many
@@ -249,7 +252,11 @@ class Cycle {
 }  // namespace
 
 Plan run_cycle(Cluster& cluster, Quota& quota, std::vector<Submission> submissions, CycleObserver* observer) {
-  return Cycle(cluster, quota, submissions, observer).run();
+  return Cycle(cluster, quota, submissions, observer).run(false);
+}
+
+Plan run_until_one_starts(Cluster& cluster, Quota& quota, std::vector<Submission> submissions) {
+  return Cycle(cluster, quota, submissions, nullptr).run(true);
 }
 
 }  // namespace gantree

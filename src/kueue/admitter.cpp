@@ -98,14 +98,71 @@ void Admitter::admit(Time now, Step& step) {
   if (!ledger_.room_changed && ledger_.waiting_changed.empty()) {
     return;
   }
+  if (const Entry* starting = held_up_by()) {
+    hold_up(*starting, now);
+    return;
+  }
   room_ += ledger_.room_changed ? 1 : 0;
   ledger_.room_changed = false;
   ledger_.waiting_changed.clear();
   Lines open = lines(now);
   step.figures.decided = step.figures.decided || !open.empty();
+  if (one_by_one_) {
+    // The others are tried when it is ready.
+    ledger_.room_changed = try_until_one_starts(open, now, step);
+    return;
+  }
   while (!open.empty()) {
     try_fronts(open, now, step);
   }
+}
+
+const Entry* Admitter::held_up_by() const {
+  if (!one_by_one_) {
+    return nullptr;
+  }
+  for (const auto& [key, entry] : ledger_.entries) {
+    if (entry.admission() && !entry.leaves() && !entry.object.deleting && !entry.object.holds(kFinished) &&
+        !(entry.object.holds(kPodsReady) && !entry.assumed)) {
+      return &entry;
+    }
+  }
+  return nullptr;
+}
+
+// What changed meanwhile stays to be looked at.
+void Admitter::hold_up(const Entry& starting, Time now) {
+  for (auto& [key, entry] : ledger_.entries) {
+    if (!entry.waits() || entry.verdict) {
+      continue;
+    }
+    entry.waits_since = now;
+    entry.verdict = Verdict{.state = GangState::kWaiting,
+                            .reason = Reason::kQueueBlocked,
+                            .message = "the pods of workload " + starting.key() + " have to be ready first"};
+    ledger_.dirty.insert(key);
+  }
+}
+
+bool Admitter::try_until_one_starts(Lines& open, Time now, Step& step) {
+  std::vector<Submission> submissions;
+  for (auto& [key, line] : open) {
+    std::sort(line.entries.begin(), line.entries.end(), is_before);
+    for (Entry* entry : line.entries) {
+      // In a strict queue whoever cannot be tried holds up the others all the same.
+      if (line.in_order && put_off(*entry, now)) {
+        break;
+      }
+      submissions.push_back(*entry->submission);
+      submissions.back().may_evict = false;
+    }
+  }
+  const Plan plan = run_until_one_starts(ledger_.cluster, ledger_.quota, std::move(submissions));
+  for (const Decision& decision : plan.decisions) {
+    ledger_.entries.at(decision.key.ns + "/" + decision.key.name).tried_with_room = room_;
+    settle(decision, now, step);
+  }
+  return !plan.decisions.empty() && plan.decisions.back().state == GangState::kPlaced;
 }
 
 // One round: where somebody is turned down, so are all that stand behind in the same line.

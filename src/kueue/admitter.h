@@ -19,10 +19,14 @@ namespace gantree::kueue {
 
 class Admitter {
  public:
-  Admitter(Ledger& ledger, Grants& grants) : ledger_(ledger), grants_(grants) {}
+  // `one_by_one`: as ReadyRules has it.
+  Admitter(Ledger& ledger, Grants& grants, bool one_by_one)
+      : ledger_(ledger), grants_(grants), one_by_one_(one_by_one) {}
 
   // Tries those that wait, as far as anything has changed for them.
   void admit(Time now, Step& step);
+  // The one whose pods have to be ready before another is admitted; nullptr where nobody has to wait for that.
+  [[nodiscard]] const Entry* held_up_by() const;
 
  private:
   // Those that ask for the same in one queue, or all of a strict queue: where one of them is turned down, so are those
@@ -44,10 +48,14 @@ class Admitter {
   [[nodiscard]] bool past_its_queue(const Entry& entry) const;
   [[nodiscard]] bool within_quota(const Entry& entry, int count) const;
   [[nodiscard]] bool strict(const Entry& entry) const;
+  // Whether one did.
+  bool try_until_one_starts(Lines& open, Time now, Step& step);
+  void hold_up(const Entry& starting, Time now);
   void settle(const Decision& decision, Time now, Step& step);
 
   Ledger& ledger_;
   Grants& grants_;
+  bool one_by_one_;
   std::uint64_t room_ = 1;  // grows whenever room or quota may have come free
 };
 

@@ -131,8 +131,9 @@ void Booking::book_set(Entry& entry, const SetAssignment& set, int given_back) {
   std::map<std::string_view, int> over;
   for (const std::string& key : ledger_.pods_of(entry.key())) {
     const StartedPod& pod = ledger_.pods.at(key);
-    if (pod.set == set.name && !pod.node.empty() && (pod.succeeded || !pod.ended)) {
-      ++(pod.ended ? over : bound)[pod.node];
+    const std::string_view node = ledger_.node_of(key, pod);
+    if (pod.set == set.name && !node.empty() && (pod.succeeded || !pod.ended)) {
+      ++(pod.ended ? over : bound)[node];
     }
   }
   // Pods that are over and will not be replaced need no room any more.
@@ -185,6 +186,32 @@ std::map<std::string, int> Booking::held_by_node(const Entry& entry, const SetAs
     }
   }
   return counts;
+}
+
+const std::string* Booking::held_for(const Entry& entry, const SetAssignment& set, const StartedPod& pod) const {
+  const std::string prefix = prefix_of(entry, set.name);
+  const std::vector<std::string>& levels = set.topology->levels;
+  for (const std::string& key : entry.placeholders) {
+    if (!key.starts_with(prefix)) {
+      continue;
+    }
+    const std::vector<std::string> domain =
+        domain_of(ledger_.cluster.inventory(), std::string(ledger_.cluster.node_of(key)), *set.topology);
+    bool sent = domain.size() == levels.size();
+    for (std::size_t i = 0; sent && i < levels.size(); ++i) {
+      const auto selected = pod.selector.find(levels[i]);
+      sent = selected != pod.selector.end() && selected->second == domain[i];
+    }
+    if (sent) {
+      return &key;
+    }
+  }
+  return nullptr;
+}
+
+void Booking::let_go(Entry& entry, const std::string& placeholder) {
+  ledger_.cluster.remove_pod(placeholder);
+  std::erase(entry.placeholders, std::string(placeholder));
 }
 
 void Booking::book_changed() {

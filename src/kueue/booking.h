@@ -33,6 +33,12 @@ class Booking {
   // Holds room on a node. `taken`: whether the cluster counts it already, and has only to learn its name.
   void hold(Entry& entry, const std::string& set, const std::string& node, const Amounts& requests, bool taken);
 
+  // The placeholder that is for a pod without a node: on a host of the domain to which it was sent. nullptr where there
+  // is none.
+  [[nodiscard]] const std::string* held_for(const Entry& entry, const SetAssignment& set, const StartedPod& pod) const;
+  // From now on somebody else's.
+  void let_go(Entry& entry, const std::string& placeholder);
+
  private:
   void book_set(Entry& entry, const SetAssignment& set, int given_back);
 

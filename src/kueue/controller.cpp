@@ -29,7 +29,10 @@ namespace gantree::kueue {
 
 struct Controller::Parts {
   Parts(Cluster& cluster, const ControllerOptions& options)
-      : ledger(cluster), outbox(options.instance), readiness(options.ready, ledger, status, evictions) {
+      : ledger(cluster),
+        outbox(options.instance),
+        admitter(ledger, grants, options.ready.one_by_one),
+        readiness(options.ready, ledger, status, evictions) {
     ledger.shares = options.shares;
   }
 
@@ -42,7 +45,7 @@ struct Controller::Parts {
   StatusWriter status{outbox};
   Grants grants{ledger, outbox, status, booking};
   Evictions evictions{ledger, outbox, status};
-  Admitter admitter{ledger, grants};
+  Admitter admitter;
   Preemption preemption{ledger, booking, grants, evictions};
   JobReconciler jobs{ledger, outbox, status, evictions};
   GroupReconciler groups{ledger, outbox};
@@ -130,7 +133,9 @@ Step Controller::step(Time now) {
     }
   }
   parts.admitter.admit(now, step);
-  parts.preemption.preempt(now, step);
+  if (parts.admitter.held_up_by() == nullptr) {
+    parts.preemption.preempt(now, step);
+  }
   for (const std::string& key : std::exchange(ledger.dirty, {})) {
     parts.workloads.reconcile(key, now, step);
   }
@@ -263,6 +268,59 @@ std::vector<std::string> Controller::look() {
   parts_->setup.read(step);
   parts_->booking.book_changed();
   return step.remarks;
+}
+
+// What is kept for a pod, if anything is.
+struct Controller::Place {
+  Entry* entry = nullptr;
+  const SetAssignment* set = nullptr;  // nullptr where its Workload has nothing now
+  const std::string* placeholder = nullptr;
+};
+
+Controller::Place Controller::place_of(const std::string& key) const {
+  Place place;
+  Ledger& ledger = parts_->ledger;
+  const auto pod = ledger.pods.find(key);
+  if (pod == ledger.pods.end() || !pod->second.node.empty()) {
+    return place;
+  }
+  place.entry = ledger.workload(pod->second.workload);
+  if (place.entry == nullptr || !place.entry->object.admission) {
+    return place;
+  }
+  for (const SetAssignment& set : place.entry->object.admission->sets) {
+    if (set.name == pod->second.set) {
+      place.set = &set;
+      place.placeholder = set.topology ? parts_->booking.held_for(*place.entry, set, pod->second) : nullptr;
+    }
+  }
+  return place;
+}
+
+std::optional<Promises::Kept> Controller::kept_for(const std::string& pod) const {
+  const Place place = place_of(pod);
+  if (place.entry == nullptr || (place.set != nullptr && !place.set->topology)) {
+    return std::nullopt;
+  }
+  const PodSetRequest* request = place.set == nullptr ? nullptr : place.entry->pod_set(place.set->name);
+  if (place.placeholder == nullptr || request == nullptr) {
+    return Kept{};
+  }
+  return Kept{.node = std::string(parts_->ledger.cluster.node_of(*place.placeholder)),
+              .requests = request->shape.requests};
+}
+
+void Controller::redeem(const std::string& pod) {
+  if (const Place place = place_of(pod); place.placeholder != nullptr) {
+    parts_->booking.let_go(*place.entry, std::string(*place.placeholder));
+  }
+}
+
+void Controller::returned(const std::string& pod) {
+  const auto known = parts_->ledger.pods.find(pod);
+  if (known != parts_->ledger.pods.end()) {
+    parts_->ledger.touch(known->second.workload);
+  }
 }
 
 const std::map<std::string, Entry>& Controller::workloads() const {

@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,7 @@
 #include "kueue/readiness.h"
 #include "live/object.h"
 #include "live/order.h"
+#include "live/promises.h"
 #include "queue/quota.h"
 #include "state/cluster.h"
 
@@ -48,13 +50,11 @@ struct ControllerOptions {
   std::vector<ShareStrategy> shares = {};  // by which fair sharing evicts, in the order tried; none: it does not
 };
 
-class Controller {
+class Controller final : public Promises {
  public:
   // The cluster must outlive it.
   Controller(Cluster& cluster, const ControllerOptions& options);
-  ~Controller();
-  Controller(const Controller&) = delete;
-  Controller& operator=(const Controller&) = delete;
+  ~Controller() override;
 
   // The kinds to watch beside nodes and pods.
   [[nodiscard]] static std::vector<ApiKind> kinds();
@@ -74,6 +74,11 @@ class Controller {
   // Instead of step(), as long as another leads: keeps the bookings true.
   void stand_by();
 
+  // Placeholders are for pods of its Workloads, whoever binds them.
+  [[nodiscard]] std::optional<Kept> kept_for(const std::string& pod) const override;
+  void redeem(const std::string& pod) override;
+  void returned(const std::string& pod) override;
+
   [[nodiscard]] const std::map<std::string, Entry>& workloads() const;
   [[nodiscard]] const Quota& quota() const;
   [[nodiscard]] const Setup& setup() const;
@@ -84,6 +89,9 @@ class Controller {
 
  private:
   struct Parts;
+  struct Place;
+
+  [[nodiscard]] Place place_of(const std::string& pod) const;
 
   void take_due(Time now);
   void rest();

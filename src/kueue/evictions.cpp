@@ -61,7 +61,7 @@ void Evictions::release(Entry& entry, const JobEntry* job, Time now, Step& step)
   fields.emplace_back("admission", json::Out());
   entry.failed_hosts.clear();
   if (!entry.object.unhealthy.empty()) {
-    fields.emplace_back("unhealthyNodes", json::Out());
+    fields.emplace_back("unhealthyNodes", write_unhealthy({}));
   }
   status_.write(entry,
                 {{.type = kQuotaReserved, .holds = false, .reason = "Pending", .message = why},

@@ -38,7 +38,7 @@ struct Ledger {
   Setup setup;                                            // read from those
   Quota quota;
   std::vector<ShareStrategy> shares;  // as ControllerOptions has it
-  std::unique_ptr<Intake> intake;  // with what the setup was read
+  std::unique_ptr<Intake> intake;     // with what the setup was read
   Neighbour neighbour;
 
   // What users set up, and what became of it.
@@ -69,6 +69,10 @@ struct Ledger {
   // nullptr where its job is not known.
   [[nodiscard]] JobEntry* job_of(const Entry& entry);
   [[nodiscard]] const JobEntry* job_of(const Entry& entry) const;
+  // Where a pod is, or is about to be bound by this process; "" where neither.
+  [[nodiscard]] std::string_view node_of(const std::string& key, const StartedPod& pod) const {
+    return pod.node.empty() && !pod.ended ? cluster.node_of(key) : std::string_view(pod.node);
+  }
   [[nodiscard]] const std::set<std::string>& pods_of(const std::string& workload) const;
 
   // Something of a Workload, its job or its pods has changed.

@@ -61,8 +61,9 @@ std::optional<RunningGang> Preemption::running_gang(const Entry& entry) const {
     std::map<std::string, int> counts = booking_.held_by_node(entry, set);
     for (const std::string& key : ledger_.pods_of(entry.key())) {
       const StartedPod& pod = ledger_.pods.at(key);
-      if (pod.set == set.name && !pod.node.empty() && !pod.ended) {
-        ++counts[pod.node];
+      const std::string_view node = ledger_.node_of(key, pod);
+      if (pod.set == set.name && !node.empty() && !pod.ended) {
+        ++counts[std::string(node)];
       }
     }
     for (const auto& [node, count] : counts) {

@@ -246,7 +246,7 @@ void Ungater::leave_given_back(const Entry& entry, const SetAssignment& set, con
                                Slots& slots) const {
   std::map<std::string, int> theirs = booking_.held_by_node(entry, set);
   for (const std::string& key : members) {
-    ++theirs[ledger_.pods.at(key).node];
+    ++theirs[std::string(ledger_.node_of(key, ledger_.pods.at(key)))];
   }
   for (std::size_t i = 0; i < slots.left.size(); ++i) {
     const AssignedDomain& domain = set.topology->domains[i];

@@ -95,7 +95,7 @@ void WorkloadReconciler::look_after(Entry& entry, const JobEntry* job, Time now,
   if (!entry.object.unhealthy.empty() && entry.placeholders.empty()) {
     entry.failed_hosts.clear();
     json::Out::Object fields;
-    fields.emplace_back("unhealthyNodes", json::Out());
+    fields.emplace_back("unhealthyNodes", write_unhealthy({}));
     staff_.status.write(entry, {}, std::move(fields), now, step);
     return;
   }

@@ -34,6 +34,7 @@ struct LivePod {
   bool assumed = false;
   bool gated = false;
   bool deleting = false;
+  bool queued = false;  // it waits in, or came from, a queue, which may keep room for it
   // What its condition PodScheduled says: by the API, or by a write of ours.
   std::unique_ptr<PodNeeds> needs;  // where it waits and has any
   std::string told_reason;

@@ -107,6 +107,7 @@ Step LiveScheduler::step(Time now) {
   order_again(now, step);
   keep_reservations(now, step);
   read_config(step);
+  bind_promised(now, step);
   std::vector<Bundle> bundles = choose(now, step);
   std::erase_if(bundles, [&](const Bundle& bundle) {
     auto verdict = obstacle(bundle);
@@ -161,6 +162,7 @@ void LiveScheduler::remark(Step& step, const std::vector<Error>& faults) {
 std::vector<LiveScheduler::Bundle> LiveScheduler::choose(Time now, Step& step) {
   std::set<std::string> taken;
   std::vector<Bundle> bundles;
+  const std::set<std::string> promised = promised_gangs();
   std::set<std::string> later;
   const auto take = [&](const std::string& id) {
     if (taken.contains(id)) {
@@ -174,6 +176,9 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::choose(Time now, Step& step) {
       if (const LiveGang* gang = table_.find(member)) {
         not_before = std::max(not_before, gang->retry_at);
         waits = waits || gang->waiting > 0;
+      }
+      if (promised.contains(member)) {
+        return;
       }
     }
     if (not_before > now) {
@@ -510,7 +515,12 @@ void LiveScheduler::forget(const std::string& key, Time now) {
     pod.node.clear();
   });
   room_grew_ = true;
-  touch(table_.find_pod(key)->gang);
+  const LivePod& pod = *table_.find_pod(key);
+  touch(pod.gang);
+  if (pod.queued && promises_ != nullptr) {
+    queued_.insert(key);
+    promises_->returned(key);
+  }
 }
 
 void LiveScheduler::stop_leading(Time now) {

@@ -28,6 +28,7 @@
 #include "live/gang_table.h"
 #include "live/object.h"
 #include "live/order.h"
+#include "live/promises.h"
 #include "state/cluster.h"
 
 namespace gantree {
@@ -65,6 +66,9 @@ class LiveScheduler {
   explicit LiveScheduler(SchedulerOptions options);
   ~LiveScheduler();
 
+  // Who keeps room for pods of ours. Must outlive it, or be taken away (nullptr).
+  void rely_on(Promises* promises) { promises_ = promises; }
+
   // The kinds to watch, core ones included.
   [[nodiscard]] std::vector<ApiKind> kinds() const;
 
@@ -100,6 +104,9 @@ class LiveScheduler {
   [[nodiscard]] bool is_ours(std::string_view scheduler) const;
   void touch(const std::string& gang);
 
+  void bind_promised(Time now, Step& step);
+  // The gangs of pods that wait for room which is kept for them.
+  [[nodiscard]] std::set<std::string> promised_gangs();
   [[nodiscard]] std::vector<Bundle> choose(Time now, Step& step);
   void decide(const std::vector<Bundle>& bundles, Time now, Step& step);
   void set_unreadable_aside(const std::vector<Bundle>& bundles, Time now, Step& step);
@@ -139,8 +146,10 @@ class LiveScheduler {
   Volumes volumes_;
   std::unordered_map<std::string, std::size_t> node_texts_;  // hashes, to pass over heartbeats
   std::map<std::string, std::string, std::less<>> config_;   // texts of what concerns the whole cluster, by key
-  std::set<std::string> dirty_;                              // gangs that changed since they were looked at
-  std::set<std::string> unreported_;                         // gangs whose status may be out of date
+  Promises* promises_ = nullptr;
+  std::set<std::string> queued_;      // pods of queues that want a place
+  std::set<std::string> dirty_;       // gangs that changed since they were looked at
+  std::set<std::string> unreported_;  // gangs whose status may be out of date
   bool config_changed_ = true;
   bool stood_by_ = false;   // changes were not remembered one by one
   bool room_grew_ = false;  // since all that waits was looked at

@@ -7,6 +7,7 @@
 #include "dialects/core/metadata.h"
 #include "dialects/core/node.h"
 #include "dialects/core/pod.h"
+#include "dialects/kueue/names.h"
 #include "live/notices.h"
 #include "live/parsed.h"
 #include "live/scheduler.h"
@@ -212,6 +213,7 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
   if (const json::Value priority = spec["priority"]; priority && priority.kind() == json::Kind::kNumber) {
     pod.priority = whole_number<std::int64_t>(priority.text()).value_or(0);
   }
+  pod.queued = text_at(map_at(named.object.metadata(), "annotations"), kueue::kWorkloadAnnotation).present();
   pod.deleting = text_at(named.object.metadata(), "deletionTimestamp").present();
   if (pod.node.empty()) {
     read_told(value, pod);
@@ -251,6 +253,9 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
     if (before->gang != pod.gang) {
       touch(before->gang);
     }
+  }
+  if (pod.queued && pod.waits()) {
+    queued_.insert(key);
   }
   const std::string gang = pod.gang;
   table_.put_pod(key, std::move(pod), now);

@@ -112,7 +112,8 @@ void LiveScheduler::preempt(Time now, Step& step) {
   cluster_.forget_running();
 }
 
-// The bundles all of whose pods are settled on nodes, of lower priority than that; not those that ask.
+// The bundles all of whose pods are settled on nodes, of lower priority than that; not those that ask, and not what
+// queues have admitted, which goes as a whole or not at all.
 std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below,
                                                             const std::map<std::string, Bundle>& asking) {
   std::vector<Bundle> found;
@@ -122,7 +123,7 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below,
   }
   const auto settled = [&](const std::string& key) {
     const LivePod& pod = *table_.find_pod(key);
-    return !pod.assumed && !pod.deleting && pod.priority < below;
+    return !pod.assumed && !pod.deleting && !pod.queued && pod.priority < below;
   };
   for (const auto& [id, gang] : table_.gangs()) {
     if (gang.placed == 0 || seen.contains(id)) {

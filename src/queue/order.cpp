@@ -91,7 +91,7 @@ bool stays_within_quota(const Quota& quota, const Submission& submission) {
   return within(alternatives.front());
 }
 
-Order::Order(const Quota& quota, std::span<const Submission> submissions)
+QueueOrder::QueueOrder(const Quota& quota, std::span<const Submission> submissions)
     : quota_(quota),
       submissions_(submissions),
       ranks_(ranks_of(submissions)),
@@ -109,7 +109,7 @@ Order::Order(const Quota& quota, std::span<const Submission> submissions)
   }
 }
 
-Order::Key Order::key_of(std::size_t line) const {
+QueueOrder::Key QueueOrder::key_of(std::size_t line) const {
   const std::size_t position = lines_[line].positions[lines_[line].first];
   const Submission& head = submissions_[position];
   const bool borrows = !stays_within_quota(quota_, head);
@@ -118,20 +118,20 @@ Order::Key Order::key_of(std::size_t line) const {
   return {borrows, -head.priority, queue_priority, share, ranks_[position], line};
 }
 
-void Order::enter(std::size_t line) {
+void QueueOrder::enter(std::size_t line) {
   if (lines_[line].first < lines_[line].positions.size()) {
     entered_[line] = *heads_.insert(key_of(line)).first;
   }
 }
 
-void Order::leave(std::size_t line) {
+void QueueOrder::leave(std::size_t line) {
   if (entered_[line]) {
     heads_.erase(*entered_[line]);
     entered_[line].reset();
   }
 }
 
-std::optional<std::size_t> Order::next() {
+std::optional<std::size_t> QueueOrder::next() {
   if (heads_.empty()) {
     return std::nullopt;
   }
@@ -142,12 +142,12 @@ std::optional<std::size_t> Order::next() {
   return position;
 }
 
-void Order::changed(QueueId queue) {
+void QueueOrder::changed(QueueId queue) {
   leave(queue.index());
   enter(queue.index());
 }
 
-std::vector<std::size_t> Order::rest_of(QueueId queue) {
+std::vector<std::size_t> QueueOrder::rest_of(QueueId queue) {
   Line& line = lines_[queue.index()];
   leave(queue.index());
   std::vector<std::size_t> rest(line.positions.begin() + static_cast<std::ptrdiff_t>(line.first), line.positions.end());
@@ -155,7 +155,7 @@ std::vector<std::size_t> Order::rest_of(QueueId queue) {
   return rest;
 }
 
-void Order::put_back(QueueId queue, std::size_t count) {
+void QueueOrder::put_back(QueueId queue, std::size_t count) {
   Line& line = lines_[queue.index()];
   leave(queue.index());
   GANTREE_CHECK(count <= line.positions.size());

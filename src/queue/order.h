@@ -20,10 +20,10 @@ namespace gantree {
 //
 // Quota may be taken and given between two calls, as long as changed() names every queue whose usage differs.
 // A step costs the logarithm of the number of queues.
-class Order {
+class QueueOrder {
  public:
   // Both are borrowed, and the submissions stay in place.
-  Order(const Quota& quota, std::span<const Submission> submissions);
+  QueueOrder(const Quota& quota, std::span<const Submission> submissions);
 
   // The position of the next submission; nullopt when all have been given out.
   [[nodiscard]] std::optional<std::size_t> next();

@@ -42,7 +42,9 @@ Loop::Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const
       queues_(scheduler_.cluster(), queues),
       dispatcher_(surroundings_.writer, surroundings_.mailbox),
       leading_(leading),
-      heartbeat_(Steady::now().time_since_epoch().count()) {}
+      heartbeat_(Steady::now().time_since_epoch().count()) {
+  scheduler_.rely_on(&queues_);
+}
 
 milliseconds Loop::silence() const {
   return std::chrono::duration_cast<milliseconds>(Steady::now().time_since_epoch() - Steady::duration(heartbeat_));

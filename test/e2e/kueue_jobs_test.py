@@ -382,6 +382,19 @@ def test_a_queue_without_a_selector_admits_no_namespace(pool):
     pool.running("train", 2)
 
 
+def test_pods_that_gantree_binds_itself_go_where_room_is_kept_for_them(pool):
+    pool.make_nodes(2)
+    pool.make_queue()
+    pool.submit_job("train", 16, {REQUIRED: RACK}, scheduler="gantree")
+    pods = pool.running("train", 16)
+    pool.check_assignment("train", pods)
+    assert {one["spec"]["schedulerName"] for one in pods} == {"gantree"}
+    pool.submit_job("next", 1, {REQUIRED: RACK}, scheduler="gantree")
+    pool.told("next", "QuotaReserved", "False", "TopologyPlacementFailed")
+    pool.delete_job("train")
+    pool.running("next", 1)
+
+
 # --- restarts ---
 
 

@@ -90,6 +90,13 @@ WriteResult FakeServer::apply(const Write& write) {
   if (!ref.uid.empty() && it->second.uid() != ref.uid && write.verb != WriteVerb::kJsonPatch) {
     return WriteResult::kConflict;
   }
+  if (write.verb == WriteVerb::kBind) {
+    if (!it->second.tree.str({"spec", "nodeName"}).empty()) {
+      return WriteResult::kConflict;
+    }
+    change(at, [&](Tree& pod) { pod.at({"spec", "nodeName"}) = Tree::string(write.node); });
+    return WriteResult::kOk;
+  }
   if (write.verb == WriteVerb::kDelete) {
     const std::string node = it->second.tree.str({"spec", "nodeName"});
     if (ref.kind == "Pod" && !node.empty()) {

@@ -5,7 +5,9 @@
 namespace gantree::test {
 
 Process::Process(const kueue::ReadyRules& ready)
-    : scheduler_(SchedulerOptions{}), controller_(scheduler_.cluster(), {.instance = "model", .ready = ready}) {}
+    : scheduler_(SchedulerOptions{}), controller_(scheduler_.cluster(), {.instance = "model", .ready = ready}) {
+  scheduler_.rely_on(&controller_);
+}
 
 void Process::take(const ServerEvent& event, Time now) {
   const bool queues_alone = kueue::Controller::owns(event.group, event.kind);
@@ -37,6 +39,9 @@ void Process::take(const ServerEvent& event, Time now) {
 }
 
 std::vector<Order> Process::step(Time now) {
+  for (const std::string& node : scheduler_.take_freed_nodes(now)) {
+    controller_.node_changed(node);
+  }
   Step queues = controller_.step(now);
   Step pods = scheduler_.step(now);
   wake_ = queues.wake && pods.wake ? std::min(queues.wake, pods.wake) : queues.wake ? queues.wake : pods.wake;

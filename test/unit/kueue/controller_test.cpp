@@ -213,6 +213,31 @@ TEST(KueueController, PodsThatAreOverAreNoRoomToBeWonByAnEviction) {
 }
 
 // Whoever may create pods may create these.
+TEST(KueueController, WhereAdmissionIsBlockedOneJobAfterTheOtherGetsReady) {
+  SmallCluster cluster({.one_by_one = true});
+  cluster.node("a", 8);
+  for (const char* name : {"a", "b", "c"}) {
+    cluster.job(name, 1, 1);
+    cluster.settle();
+  }
+  EXPECT_TRUE(cluster.admitted("a"));
+  EXPECT_FALSE(cluster.admitted("b"));
+  const Tree told = cluster.workload("b");
+  EXPECT_NE(told.find({"status", "conditions"})->items.front().str({"message"}).find("have to be ready first"),
+            std::string::npos);
+  const auto ready = [&](const std::string& name) {
+    cluster.server.change(FakeServer::key("Job", "ns", name), [](Tree& job) {
+      job.at({"status"}) = Tree::parse(R"({"active":1,"ready":1,"startTime":"2026-01-01T00:00:00Z"})");
+    });
+    cluster.settle();
+  };
+  ready("a");
+  EXPECT_TRUE(cluster.admitted("b"));
+  EXPECT_FALSE(cluster.admitted("c"));
+  ready("b");
+  EXPECT_TRUE(cluster.admitted("c"));
+}
+
 TEST(KueueController, AGatedPodWithoutAnnotationsDoesNoHarm) {
   Cluster cluster;
   kueue::Controller controller(cluster, {});

@@ -43,7 +43,7 @@ class OrderTest : public testing::Test {
   // The order where every gang is placed in turn.
   std::string order() {
     const std::vector<Submission> submissions(submissions_.begin(), submissions_.end());
-    Order order(quota_, submissions);
+    QueueOrder order(quota_, submissions);
     std::string names;
     while (const auto position = order.next()) {
       const Submission& submission = submissions[*position];
@@ -144,7 +144,7 @@ TEST_F(OrderTest, GivesOutTheRestOfAQueueAtOnce) {
   gang("d", one, 1, 0);
   gang("c", one, 1, 1);
   const std::vector<Submission> submissions(submissions_.begin(), submissions_.end());
-  Order order(quota_, submissions);
+  QueueOrder order(quota_, submissions);
   EXPECT_EQ(order.next(), 0U);
   EXPECT_EQ(order.rest_of(one), (std::vector<std::size_t>{3, 2}));
   EXPECT_EQ(order.next(), 1U);
