@@ -200,10 +200,26 @@ class Cycle {
     return decision;
   }
 
+  // Whether one of its queue has waited before it in this cycle that could evict it; of importance where shares count.
+  [[nodiscard]] bool is_outranked(const Submission& submission) const {
+    return submission.queue && !quota_.share_strategies(*submission.queue).empty() &&
+           std::any_of(waiting_.begin(), waiting_.end(), [&](std::size_t position) {
+             const Submission& other = submissions_[position];
+             return other.queue == submission.queue && outranks(quota_.rules(*submission.queue), other, submission);
+           });
+  }
+
   // Whether the gang starts with one of the alternatives once others are gone.
   bool evict_for(const Submission& submission, std::span<const Alternative* const> alternatives, Decision& decision,
                  std::string& why_not) {
-    ClearingSearch search = find_clearing(cluster_, quota_, submission, alternatives);
+    ClearingSearch search;
+    if (is_outranked(submission)) {
+      Submission modest = submission;
+      modest.outranked = true;
+      search = find_clearing(cluster_, quota_, modest, alternatives);
+    } else {
+      search = find_clearing(cluster_, quota_, submission, alternatives);
+    }
     if (!search.found) {
       why_not = std::move(search.why_not);
       return false;

@@ -9,6 +9,7 @@
 #include "cycle/cycle.h"
 #include "dialects/kueue/submit.h"
 #include "live/notices.h"
+#include "queue/victims.h"
 
 namespace gantree::kueue {
 
@@ -118,6 +119,19 @@ bool Preemption::enough_is_leaving(Time now) const {
   });
 }
 
+// Whether another of its queue waits that could evict it; of importance where shares count.
+bool Preemption::is_outranked(const Entry& entry) const {
+  const Submission& own = *entry.submission;
+  if (ledger_.quota.share_strategies(*own.queue).empty()) {
+    return false;
+  }
+  return std::any_of(ledger_.entries.begin(), ledger_.entries.end(), [&](const auto& item) {
+    const Entry& other = item.second;
+    return other.waits() && other.submission && !other.submission->rejection && other.submission->queue == own.queue &&
+           outranks(ledger_.quota.rules(*own.queue), *other.submission, own);
+  });
+}
+
 void Preemption::preempt(Time now, Step& step) {
   if (std::exchange(ledger_.refused, false)) {
     look_at(now);
@@ -156,6 +170,7 @@ void Preemption::look(Time now, Step& step) {
     }
   }
   for (std::size_t i = 0; i < tried; ++i) {
+    asking[i]->submission->outranked = is_outranked(*asking[i]);
     preempt_for(*asking[i], running, now, step);
   }
   if (asking.size() > tried) {

@@ -228,7 +228,7 @@ class Search {
 
   // Of queues that borrow, where the submission's would borrow too: those of which the shares allow it.
   void offer_by_share(Offer offer, ShareStrategy strategy) {
-    if (shared_.empty()) {
+    if (shared_.empty() || submission_.outranked) {
       return;
     }
     ShareContest contest(quota_, *submission_.queue, demand_);
@@ -305,6 +305,19 @@ std::vector<VictimCandidate> victim_candidates(const Quota& quota, const Submiss
     return {};
   }
   return Search(quota, submission, demand, running).find(offer, strategy);
+}
+
+bool outranks(const QueueRules& rules, const Submission& waits, const Submission& starts) {
+  switch (rules.within) {
+    case WithinRule::kNever:
+      return false;
+    case WithinRule::kLowerPriority:
+      return starts.priority < waits.priority;
+    case WithinRule::kLowerOrNewerEqualPriority:
+      return starts.priority < waits.priority || (starts.priority == waits.priority && waits.created_seconds != 0 &&
+                                                  starts.created_seconds > waits.created_seconds);
+  }
+  return false;
 }
 
 std::optional<std::size_t> one_too_many(const Quota& quota, const Submission& submission, const QuotaDemand& demand,

@@ -34,6 +34,9 @@ enum class Offer : std::uint8_t {
                                                              Offer offer = Offer::kLowestFirst,
                                                              ShareStrategy strategy = ShareStrategy::kInitialShare);
 
+// Whether one that waits could evict another of its queue, had that started.
+[[nodiscard]] bool outranks(const QueueRules& rules, const Submission& waits, const Submission& starts);
+
 // One of these candidates, by its position, that would be taken from a queue which the others bring back to its quota,
 // or from which they take all that its share allows.
 [[nodiscard]] std::optional<std::size_t> one_too_many(const Quota& quota, const Submission& submission,
