@@ -75,6 +75,12 @@ void add_queue_options(CLI::App& command, kueue::ControllerOptions& queues) {
       ->capture_default_str();
 }
 
+void add_check_options(CLI::App& command, kueue::ControllerOptions& queues) {
+  command.add_flag(
+      "--ignore-admission-checks", queues.ignore_checks,
+      "Take the admission checks of ClusterQueues to pass; without it a queue that has any admits nothing");
+}
+
 void add_webhook_options(CLI::App& command, RunOptions& run) {
   command
       .add_option("--webhook-listen", run.webhook_listen,
@@ -109,6 +115,7 @@ void add_run(CLI::App& app, std::function<int()>& run) {
       ->type_name("BOOL")
       ->capture_default_str();
   add_queue_options(*command, flags->run.queues);
+  add_check_options(*command, flags->run.queues);
   add_election_options(*command, flags->run);
   add_webhook_options(*command, flags->run);
   command

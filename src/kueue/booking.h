@@ -40,6 +40,7 @@ class Booking {
   void let_go(Entry& entry, const std::string& placeholder);
 
  private:
+  [[nodiscard]] int pods_wanted(const Entry& entry, const SetAssignment& set) const;
   void book_set(Entry& entry, const SetAssignment& set, int given_back);
 
   Ledger& ledger_;

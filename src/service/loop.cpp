@@ -212,6 +212,9 @@ void Loop::step(Time now) {
   for (const std::string& node : scheduler_.take_freed_nodes(now)) {
     queues_.node_changed(node);
   }
+  if (surroundings_.serves_workloads) {
+    queues_.serve(surroundings_.serves_workloads());
+  }
   // What queues have given away is booked first, so that nobody else gets it.
   Step queues = queues_.step(now);
   Step pods = scheduler_.step(now);

@@ -33,7 +33,8 @@ struct LoopSurroundings {
   LoopMailbox& mailbox;
   Log& log;
   kube::Client& writer;
-  std::function<bool()> synced;  // whether all that is watched has been listed
+  std::function<bool()> synced;                 // whether all that is watched has been listed
+  std::function<bool()> serves_workloads = {};  // whether there can be Workloads; absent: there can
 };
 
 class Loop {
