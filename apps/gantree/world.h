@@ -19,7 +19,7 @@ struct Sources {
   std::vector<std::string> files;  // none: the cluster
   std::vector<std::string> levels;
   kube::ConfigRequest config;
-  std::vector<ShareStrategy> shares;  // by which jobs are evicted; none: by no shares
+  std::vector<ShareStrategy> shares = {};  // by which jobs are evicted; none: by no shares
 };
 
 // Adds --fair-sharing.
