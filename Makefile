@@ -23,8 +23,9 @@ build: ## the release binary, at bin/gantree
 	@$(call configure,release,$(if $(wildcard build/release/CMakeCache.txt),,-DGANTREE_TESTS=OFF))
 	@cmake --build --preset release --target gantree
 	@install -D build/release/apps/gantree/gantree bin/gantree
+	@ln -sf gantree bin/kubectl-gantree
 
-demo: build ## plan jobs of four families on 512 GPU hosts and draw where they go
+demo: build ## a cluster of 512 GPU hosts on this machine, jobs of all kinds on it, and a live view
 	@examples/demo $(DEMO)
 
 test: ## build and run every test

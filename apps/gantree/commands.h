@@ -25,6 +25,7 @@ void add_uninstall(CLI::App& app, std::function<int()>& run);
 void add_doctor(CLI::App& app, std::function<int()>& run);
 void add_get(CLI::App& app, std::function<int()>& run);
 void add_top(CLI::App& app, std::function<int()>& run);
+void add_apply(CLI::App& app, std::function<int()>& run);
 void add_node(CLI::App& app, std::function<int()>& run);
 void add_run(CLI::App& app, std::function<int()>& run);
 void add_up(CLI::App& app, std::function<int()>& run);

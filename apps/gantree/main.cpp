@@ -14,6 +14,14 @@
 
 namespace {
 
+// As users call it: kubectl runs kubectl-gantree for `kubectl gantree`.
+std::string called_as(const char* path) {
+  const std::string_view whole = path == nullptr ? "" : path;
+  const std::size_t slash = whole.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? whole : whole.substr(slash + 1);
+  return name == "kubectl-gantree" || name == "kubectl_gantree" ? "kubectl gantree" : "gantree";
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& error, std::string_view first_word) {
   const auto chosen = app.get_subcommands();
   if (chosen.empty() && !first_word.empty() && !first_word.starts_with('-')) {
@@ -21,7 +29,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, std::string_v
   } else {
     gantree::tell(error.what());
   }
-  fmt::print(stderr, "Try: gantree {}--help\n", chosen.empty() ? "" : chosen.front()->get_name() + " ");
+  fmt::print(stderr, "Try: {} {}--help\n", app.get_name(), chosen.empty() ? "" : chosen.front()->get_name() + " ");
   return gantree::kBadInput;
 }
 
@@ -29,7 +37,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, std::string_v
 int print_help(CLI::App& app, const std::string& topic, const CLI::App* asking) {
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == topic && command != asking) {
-      return gantree::write_output(command->help("gantree")) ? gantree::kDone : gantree::kBadInput;
+      return gantree::write_output(command->help(app.get_name())) ? gantree::kDone : gantree::kBadInput;
     }
   }
   if (!topic.empty()) {
@@ -37,12 +45,12 @@ int print_help(CLI::App& app, const std::string& topic, const CLI::App* asking) 
     return gantree::kBadInput;
   }
   // Asked for by its own formatter: App::help would print that of the command chosen, which is `help`.
-  const std::string text = app.get_formatter()->make_help(&app, "gantree", CLI::AppFormatMode::Normal);
+  const std::string text = app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
   return gantree::write_output(text) ? gantree::kDone : gantree::kBadInput;
 }
 
 int run_command(int argc, char** argv) {
-  CLI::App app("A topology-aware gang scheduler for Kubernetes", "gantree");
+  CLI::App app("A topology-aware gang scheduler for Kubernetes", called_as(argc > 0 ? argv[0] : nullptr));
   app.set_version_flag("--version", "gantree " GANTREE_VERSION, "Print the version");
   app.require_subcommand(1);
   std::function<int()> run;
@@ -52,6 +60,7 @@ int run_command(int argc, char** argv) {
   gantree::add_get(app, run);
   gantree::add_top(app, run);
   gantree::add_node(app, run);
+  gantree::add_apply(app, run);
   gantree::add_install(app, run);
   gantree::add_uninstall(app, run);
   gantree::add_doctor(app, run);

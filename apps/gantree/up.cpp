@@ -200,8 +200,6 @@ Result<> serve(UpFlags flags) {
 void add_up(CLI::App& app, std::function<int()>& run) {
   auto flags = std::make_shared<UpFlags>();
   flags->run.leader_elect = false;
-  // There is no other scheduler here, so pods that name none are its own too.
-  flags->run.scheduler.schedulers.emplace_back("default-scheduler");
   flags->run.listen = "";
   CLI::App* command =
       app.add_subcommand("up", "Run a whole cluster on this machine, for kubectl and every other client");
@@ -218,6 +216,7 @@ void add_up(CLI::App& app, std::function<int()>& run) {
                    "Made-up nodes, as in blocks=4,racks=8,hosts=16,gpus=8, or a preset: see below")
       ->type_name("SHAPE");
   command->add_option("--speed", flags->speed, "How many times faster than real the simulated pods and nodes are")
+      ->transform([](std::string text) { return text.ends_with('x') ? text.substr(0, text.size() - 1) : text; })
       ->check(CLI::Range(0.01, 100'000.0))
       ->type_name("N")
       ->capture_default_str();

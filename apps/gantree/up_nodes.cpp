@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "apiserver/json.h"
+#include "controllers/adopt.h"
 #include "controllers/definitions.h"
 #include "controllers/shapes.h"
 #include "input.h"
@@ -79,17 +80,6 @@ std::string collection_of(const apiserver::Object& object) {
                                                 : fmt::format("/apis/{}/{}", version, plural);
 }
 
-// Of a dump: what another cluster gave it does not belong here.
-void strip(apiserver::Object& node) {
-  apiserver::Object& metadata = apiserver::object_in(node, "metadata");
-  for (const std::string_view name :
-       {"resourceVersion", "uid", "managedFields", "creationTimestamp", "selfLink", "ownerReferences"}) {
-    if (const auto it = metadata.find(name); it != metadata.end()) {
-      metadata.stable_erase(it);
-    }
-  }
-}
-
 void create_nodes_in(json::Value value, Creator& creator, std::size_t& count) {
   const json::Value items = value["items"];
   if (items && items.kind() == json::Kind::kArray) {
@@ -104,8 +94,8 @@ void create_nodes_in(json::Value value, Creator& creator, std::size_t& count) {
   }
   auto node = apiserver::parse_json(json::copy(value).to_json(false));
   if (node && node->is_object()) {
-    strip(node->get_object());
-    creator.create("/api/v1/nodes", apiserver::to_json(*node));
+    const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    creator.create("/api/v1/nodes", apiserver::to_json(controllers::adopted_node(node->get_object(), now)));
     ++count;
   }
 }

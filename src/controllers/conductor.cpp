@@ -25,6 +25,7 @@ struct Duty {
 
 constexpr Duty kDuties[] = {
     {Task::kKubelet, Kind::kPod, tend_pod},
+    {Task::kBinding, Kind::kPod, bind_pod},
     {Task::kPodCare, Kind::kPod, care_for_pod},
     {Task::kNodeCare, Kind::kNode, care_for_node},
     {Task::kJob, Kind::kJob, sync_job},
@@ -110,6 +111,9 @@ void Conductor::touch(const Item* before, const Item& now) {
 void Conductor::touch_pod(const Item* before, const Item& pod) {
   mark(Task::kKubelet, pod);
   mark(Task::kPodCare, pod);
+  if (pod.pod->ours && pod.pod->node.empty()) {
+    mark(Task::kBinding, pod);
+  }
   if (!pod.label(lws::kName).empty()) {
     mark(Task::kLeader, pod);
   }
@@ -236,6 +240,9 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
       open_[write.id] = {key, write.verb, write.kind, write.uid};
       ++kept.open;
     }
+    if (write.verb == Verb::kBind) {
+      view_.note_binding(write.uid, write.node);
+    }
     out.push_back(std::move(write));
   }
 }
@@ -250,6 +257,9 @@ void Conductor::answered(std::uint64_t id, const Answer& answer, Time now) {
   const bool done = answer.status >= 200 && answer.status < 300;
   // What is gone already needs no deletion, and no change.
   const bool settled = done || (answer.status == 404 && open.verb != Verb::kCreate);
+  if (!done && open.verb == Verb::kBind) {
+    view_.note_binding(open.uid, "");
+  }
   if (done && open.verb == Verb::kDelete) {
     view_.note_deletion(open.uid, std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count());
   } else if (done && answer.text != nullptr) {

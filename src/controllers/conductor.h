@@ -32,6 +32,7 @@ namespace gantree::controllers {
 // What looks at one object. Several may look at objects of one kind: the job controller and the kubelet at pods.
 enum class Task : std::uint8_t {
   kKubelet,   // pods
+  kBinding,   // pods that ask for the plain scheduler
   kPodCare,   // pods: finalizers of jobs that are gone, nodes that are gone, eviction by taints
   kNodeCare,  // nodes: readiness, taints
   kJob,

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/timestamp.h"
+#include "controllers/amounts.h"
 #include "controllers/names.h"
 #include "controllers/objects.h"
 
@@ -56,6 +57,8 @@ std::unique_ptr<PodFacts> read_pod(const Value& root) {
   auto pod = std::make_unique<PodFacts>();
   pod->node = text_at(root, {"spec", "nodeName"});
   pod->phase = phase_of(text_at(root, {"status", "phase"}));
+  pod->ours = text_at(root, {"spec", "schedulerName"}) == kPlainScheduler;
+  pod->requests = requests_of(root);
   const Array* gates = array_at(root, {"spec", "schedulingGates"});
   pod->gated = gates != nullptr && !gates->empty();
   if (const Value* ready = find_condition(root, "Ready")) {
@@ -80,6 +83,7 @@ std::unique_ptr<NodeFacts> read_node(const Value& root) {
     node->ready = text_at(*ready, {"status"});
     node->ready_since = time_at(*ready, {"lastTransitionTime"});
   }
+  node->allocatable = amounts_in(object_at(root, {"status", "allocatable"}));
   node->unschedulable = flag_at(root, {"spec", "unschedulable"});
   if (const std::string_view since = text_at(root, {"metadata", "annotations", kFailedSince}); !since.empty()) {
     node->failed_since = parse_time(since).value_or(1);

@@ -42,8 +42,13 @@ struct Taint {
   friend bool operator==(const Taint&, const Taint&) = default;
 };
 
+// Amounts of resources, in thousandths, sorted by name.
+using Amounts = std::vector<std::pair<std::string, std::int64_t>>;
+
 struct PodFacts {
   std::string node;
+  bool ours = false;  // asks for the plain scheduler
+  Amounts requests;
   Phase phase = Phase::kPending;
   bool ready = false;
   bool gated = false;
@@ -58,6 +63,7 @@ struct NodeFacts {
   std::string ready;  // "True", "False", "Unknown"; "" where there is no such condition
   std::int64_t ready_since = 0;
   bool unschedulable = false;
+  Amounts allocatable;
   std::int64_t failed_since = 0;  // told to fail, by annotation; Unix seconds
   std::vector<Taint> taints;
 };

@@ -22,6 +22,9 @@ inline constexpr std::string_view kMaxReplicas = "deployment.kubernetes.io/max-r
 inline constexpr std::string_view kStatefulPodName = "statefulset.kubernetes.io/pod-name";
 inline constexpr std::string_view kPodIndex = "apps.kubernetes.io/pod-index";
 
+// What pods ask for that name no scheduler.
+inline constexpr std::string_view kPlainScheduler = "default-scheduler";
+
 // nodes
 inline constexpr std::string_view kTaintNotReady = "node.kubernetes.io/not-ready";
 inline constexpr std::string_view kTaintUnreachable = "node.kubernetes.io/unreachable";

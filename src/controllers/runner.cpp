@@ -86,6 +86,10 @@ apiserver::Call call_for(Write write) {
       call.path = api_path(write.kind, write.ns, write.name, write.verb == Verb::kPatch ? "" : "status");
       call.content_type = "application/merge-patch+json";
       break;
+    case Verb::kBind:
+      call.method = "POST";
+      call.path = api_path(write.kind, write.ns, write.name, "binding");
+      break;
     case Verb::kDelete:
       call.method = "DELETE";
       call.path = api_path(write.kind, write.ns, write.name);
@@ -234,7 +238,7 @@ class Runner::Loop {
       queue_.pop_front();
       ++in_flight_;
       const std::uint64_t id = write.id;
-      const bool object_follows = write.verb != Verb::kDelete;
+      const bool object_follows = write.verb != Verb::kDelete && write.verb != Verb::kBind;
       api_.call(call_for(std::move(write)), [mailbox = mailbox_, id, object_follows](const apiserver::Answer& answer) {
         mailbox->post({.type = Letter::Type::kAnswer,
                        .text = object_follows && answer.ok() ? body_of(answer) : nullptr,

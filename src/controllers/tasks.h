@@ -8,6 +8,7 @@
 namespace gantree::controllers {
 
 void tend_pod(const Item& pod, Turn& turn);      // the simulated kubelet
+void bind_pod(const Item& pod, Turn& turn);      // the plain scheduler
 void care_for_pod(const Item& pod, Turn& turn);  // what outlived its job or its node, or has to leave it
 void care_for_node(const Item& node, Turn& turn);
 void sync_job(const Item& job, Turn& turn);

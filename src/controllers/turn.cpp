@@ -39,8 +39,13 @@ Time Turn::after(std::int64_t unix_seconds, std::chrono::milliseconds real) cons
 }
 
 void Turn::create(Kind kind, const std::string& ns, const Object& object) {
-  writes_.push_back(
-      {.verb = Verb::kCreate, .kind = kind, .ns = ns, .name = {}, .uid = {}, .body = apiserver::to_json(object)});
+  writes_.push_back({.verb = Verb::kCreate,
+                     .kind = kind,
+                     .ns = ns,
+                     .name = {},
+                     .uid = {},
+                     .body = apiserver::to_json(object),
+                     .node = {}});
 }
 
 void Turn::patch(const Item& item, Object patch) {
@@ -50,7 +55,8 @@ void Turn::patch(const Item& item, Object patch) {
                      .ns = item.ns,
                      .name = item.name,
                      .uid = item.uid,
-                     .body = apiserver::to_json(patch)});
+                     .body = apiserver::to_json(patch),
+                     .node = {}});
 }
 
 void Turn::patch_status(const Item& item, Object status) {
@@ -66,7 +72,8 @@ void Turn::patch_status(const Item& item, Object status) {
                      .ns = item.ns,
                      .name = item.name,
                      .uid = item.uid,
-                     .body = apiserver::to_json(patch)});
+                     .body = apiserver::to_json(patch),
+                     .node = {}});
 }
 
 void Turn::remove(const Item& item, std::optional<std::int64_t> grace, std::string_view propagation) {
@@ -83,7 +90,21 @@ void Turn::remove(const Item& item, std::optional<std::int64_t> grace, std::stri
                      .ns = item.ns,
                      .name = item.name,
                      .uid = item.uid,
-                     .body = apiserver::to_json(body)});
+                     .body = apiserver::to_json(body),
+                     .node = {}});
+}
+
+void Turn::bind(const Item& pod, const std::string& node) {
+  Object body{{"apiVersion", "v1"}, {"kind", "Binding"}};
+  body["metadata"] = Object{{"name", pod.name}, {"namespace", pod.ns}, {"uid", pod.uid}};
+  body["target"] = Object{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}};
+  writes_.push_back({.verb = Verb::kBind,
+                     .kind = Kind::kPod,
+                     .ns = pod.ns,
+                     .name = pod.name,
+                     .uid = pod.uid,
+                     .body = apiserver::to_json(body),
+                     .node = node});
 }
 
 void Turn::tell(const Item& about, std::string_view type, std::string_view reason, std::string_view message) {

@@ -18,7 +18,7 @@
 
 namespace gantree::controllers {
 
-enum class Verb : std::uint8_t { kCreate, kPatch, kPatchStatus, kDelete };
+enum class Verb : std::uint8_t { kCreate, kPatch, kPatchStatus, kDelete, kBind };
 
 struct Write {
   std::uint64_t id = 0;
@@ -27,7 +27,8 @@ struct Write {
   std::string ns;
   std::string name;  // "" of what is created
   std::string uid;   // of what is changed or deleted
-  std::string body;  // the object, a merge patch, or DeleteOptions
+  std::string body;  // the object, a merge patch, DeleteOptions, or a Binding
+  std::string node;  // to which a pod is bound
 };
 
 struct Options {
@@ -59,6 +60,7 @@ class Turn {
   void patch_status(const Item& item, Object status);
   // The same for what was computed from this very version of the object.
   void remove(const Item& item, std::optional<std::int64_t> grace = std::nullopt, std::string_view propagation = {});
+  void bind(const Item& pod, const std::string& node);
   void tell(const Item& about, std::string_view type, std::string_view reason, std::string_view message);
 
   // Look again at that moment, also if nothing happens.

@@ -101,6 +101,33 @@ void View::note_deletion(const std::string& uid, std::int64_t now) {
   tables_[static_cast<std::size_t>(known.kind)].at(known.key())->deleted = now;
 }
 
+void View::note_binding(const std::string& uid, const std::string& node) {
+  const auto at = by_uid_.find(uid);
+  if (at == by_uid_.end()) {
+    return;
+  }
+  Item& pod = *tables_[static_cast<std::size_t>(Kind::kPod)].at(at->second->key());
+  drop_from_indexes(pod);
+  pod.pod->node = node;
+  add_to_indexes(pod);
+}
+
+std::unordered_map<std::string, std::int64_t> View::requested_on(const std::string& node) const {
+  std::unordered_map<std::string, std::int64_t> sum;
+  const auto at = by_node_.find(node);
+  if (at == by_node_.end()) {
+    return sum;
+  }
+  for (const Item* pod : at->second) {
+    if (!pod->finished()) {
+      for (const auto& [resource, amount] : pod->pod->requests) {
+        sum[resource] += amount;
+      }
+    }
+  }
+  return sum;
+}
+
 const Item* View::find(Kind kind, const std::string& key) const {
   const Table& table = tables_[static_cast<std::size_t>(kind)];
   const auto at = table.find(key);

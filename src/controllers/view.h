@@ -27,6 +27,8 @@ class View {
   std::unique_ptr<Item> take(Kind kind, std::string_view ns, std::string_view name);
   // Somebody asked for its deletion, and that was granted: it counts as being deleted until it is heard of again.
   void note_deletion(const std::string& uid, std::int64_t now);
+  // A pod is about to be bound to the node, and counts there from now on; "": it was not, after all.
+  void note_binding(const std::string& uid, const std::string& node);
 
   [[nodiscard]] const Item* find(Kind kind, std::string_view ns, std::string_view name) const;
   [[nodiscard]] const Item* find(Kind kind, const std::string& key) const;
@@ -34,6 +36,8 @@ class View {
   // Lists are sorted by name.
   [[nodiscard]] std::vector<const Item*> controlled_by(const Item& owner, Kind kind) const;
   [[nodiscard]] std::vector<const Item*> pods_on(const std::string& node) const;
+  // What pods that have not ended request of a node, all of them together.
+  [[nodiscard]] std::unordered_map<std::string, std::int64_t> requested_on(const std::string& node) const;
   [[nodiscard]] std::vector<const Item*> in_namespace(Kind kind, const std::string& ns) const;
   [[nodiscard]] std::vector<const Item*> all(Kind kind) const;
   [[nodiscard]] std::size_t count(Kind kind) const { return tables_[static_cast<std::size_t>(kind)].size(); }

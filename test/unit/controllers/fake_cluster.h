@@ -264,6 +264,15 @@ class FakeCluster {
       case Verb::kPatch:
       case Verb::kPatchStatus:
         return merge(write.kind, name, body, &text);
+      case Verb::kBind: {
+        Object pod = objects_[Kind::kPod].at(name);
+        object_in(pod, "spec")["nodeName"] = write.node;
+        Array conditions = conditions_of(pod);
+        set_condition(conditions, {"PodScheduled", "True", "", "", {}, "lastProbeTime"}, now_);
+        object_in(pod, "status")["conditions"] = std::move(conditions);
+        store(Kind::kPod, name, pod);
+        return 201;
+      }
       case Verb::kDelete: {
         const auto at = objects_[write.kind].find(name);
         if (at != objects_[write.kind].end() && text_at(at->second, {"metadata", "uid"}) != write.uid) {

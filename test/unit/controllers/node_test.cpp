@@ -125,6 +125,25 @@ TEST_F(NodeTest, PodsOfANodeThatIsGoneGoToo) {
   EXPECT_THAT(cluster.names(Kind::kPod), IsEmpty());
 }
 
+TEST_F(NodeTest, PodsOfNoOtherSchedulerAreBoundAsLongAsThereIsRoom) {
+  for (int i = 0; i < 3; ++i) {
+    cluster.add(
+        Kind::kPod,
+        fmt::format("{{'metadata':{{'name':'p{}'}},'spec':{{'schedulerName':'default-scheduler','containers':[{{"
+                    "'name':'main','image':'i','resources':{{'requests':{{'cpu':'3'}}}}}}]}}}}",
+                    i));
+  }
+  cluster.pass(5s);
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p0"), {"spec", "nodeName"}), "n1");
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p1"), {"spec", "nodeName"}), "n1");
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p2"), {"spec", "nodeName"}), "");
+  EXPECT_EQ(text_at(*find_condition(cluster.get(Kind::kPod, "p2"), "PodScheduled"), {"message"}),
+            "0/1 nodes are available: 1 Insufficient cpu.");
+  cluster.erase(Kind::kPod, "p0");
+  cluster.pass(60s);
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p2"), {"spec", "nodeName"}), "n1");
+}
+
 TEST_F(NodeTest, TimeRunsAsFastAsItIsTold) {
   FakeCluster fast(Options{.speed = 60});
   fast.add_node("n1");
