@@ -198,7 +198,8 @@ std::string format_quantity(std::int64_t amount, Unit unit) {
   constexpr std::int64_t kBytes = std::int64_t{1} << 20;
   const Suffix* best = &kSuffixes.front();
   for (const Suffix& suffix : kSuffixes) {
-    if ((amount >= kBytes || amount <= -kBytes) && suffix.two > best->two && amount % (std::int64_t{1} << suffix.two) == 0) {
+    if ((amount >= kBytes || amount <= -kBytes) && suffix.two > best->two &&
+        amount % (std::int64_t{1} << suffix.two) == 0) {
       best = &suffix;
     }
   }

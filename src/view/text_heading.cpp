@@ -13,8 +13,7 @@ std::vector<TextLine> headline(const Scene& scene, const TextOptions& options) {
   std::vector<TextLine> lines(1);
   lines[0]
       .add("topology ")
-      .add(clipped(printable(scene.name, options.unicode), options.width / 2, options.unicode),
-           {Tone::kStrong});
+      .add(clipped(printable(scene.name, options.unicode), options.width / 2, options.unicode), {Tone::kStrong});
   std::string levels;
   for (const std::string& word : level_words(*scene.topology)) {
     levels += levels.empty() ? "" : fmt::format(" {} ", glyphs(options.unicode).deeper);
