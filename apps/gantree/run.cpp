@@ -53,7 +53,8 @@ void add_election_options(CLI::App& command, RunOptions& run) {
   add_duration(command, "--lease-duration", run.lease_duration, "How long the lease outlives a leader that is gone");
 }
 
-void add_queue_options(CLI::App& command, kueue::ReadyRules& ready) {
+void add_queue_options(CLI::App& command, kueue::ControllerOptions& queues) {
+  kueue::ReadyRules& ready = queues.ready;
   add_duration(command, "--pods-ready-timeout", ready.timeout,
                "Evict a job of a queue whose pods are not all ready so long after admission; 0s: wait without end");
   add_duration(command, "--pods-recovery-timeout", ready.recovery,
@@ -65,6 +66,12 @@ void add_queue_options(CLI::App& command, kueue::ReadyRules& ready) {
       ->capture_default_str();
   add_duration(command, "--requeue-backoff", ready.backoff, "How long it rests before the first time; doubles");
   add_duration(command, "--requeue-backoff-max", ready.longest_backoff, "How long it rests at most");
+}
+
+void add_check_options(CLI::App& command, kueue::ControllerOptions& queues) {
+  command.add_flag(
+      "--ignore-admission-checks", queues.ignore_checks,
+      "Take the admission checks of ClusterQueues to pass; without it a queue that has any admits nothing");
 }
 
 void add_webhook_options(CLI::App& command, RunOptions& run) {
@@ -100,7 +107,8 @@ void add_run(CLI::App& app, std::function<int()>& run) {
                    "Evict whole gangs of lower priority where that lets a gang start")
       ->type_name("BOOL")
       ->capture_default_str();
-  add_queue_options(*command, flags->run.ready);
+  add_queue_options(*command, flags->run.queues);
+  add_check_options(*command, flags->run.queues);
   add_election_options(*command, flags->run);
   add_webhook_options(*command, flags->run);
   command

@@ -72,6 +72,8 @@ std::vector<Permission> run_permissions(const Installation& installation) {
     }
   }
   list.add("", "namespaces", {"list", "watch"}, kSee);
+  list.add("", "limitranges", {"list", "watch"}, "what pods get by default would not be counted");
+  list.add("node.k8s.io", "runtimeclasses", {"list", "watch"}, "the overhead of pods would not be counted");
   list.add("batch", "jobs", {"list", "patch", "watch"}, "jobs that name a queue would not start");
   list.add("batch", "jobs/status", {"patch"}, "jobs that were stopped would not start again");
   list.add(kueue::kJobSetGroup, "jobsets", {"list", "patch", "watch"}, "jobs that name a queue would not start");

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/quantity.h"
@@ -15,6 +17,14 @@ namespace {
 // How the names of the placeholders of a pod set begin.
 std::string prefix_of(const Entry& entry, const std::string& set) {
   return fmt::format("{}#{}#", entry.key(), set);
+}
+
+// Room for so many is held, and no more.
+void drop_excess(int most, std::vector<HostCount>& held) {
+  for (HostCount& host : held) {
+    host.count = std::clamp(most, 0, host.count);
+    most -= host.count;
+  }
 }
 
 }  // namespace
@@ -126,6 +136,19 @@ void Booking::book(Entry& entry) {
   }
 }
 
+// Fewer than it was given where its user has made it smaller since it runs.
+int Booking::pods_wanted(const Entry& entry, const SetAssignment& set) const {
+  const JobEntry* job = ledger_.job_of(entry);
+  if (job != nullptr && !job->progress.suspended) {
+    for (const auto& [name, wanted] : job->progress.wants) {
+      if (name == set.name && wanted < set.count) {
+        return wanted;
+      }
+    }
+  }
+  return std::numeric_limits<int>::max();
+}
+
 void Booking::book_set(Entry& entry, const SetAssignment& set, int given_back) {
   std::map<std::string_view, int> bound;
   std::map<std::string_view, int> over;
@@ -135,6 +158,8 @@ void Booking::book_set(Entry& entry, const SetAssignment& set, int given_back) {
       ++(pod.ended ? over : bound)[pod.node];
     }
   }
+  const int running =
+      std::accumulate(bound.begin(), bound.end(), 0, [](int sum, const auto& one) { return sum + one.second; });
   // Pods that are over and will not be replaced need no room any more.
   int spare = given_back;
   std::vector<HostCount> held = hosts_of(entry, set);
@@ -159,6 +184,7 @@ void Booking::book_set(Entry& entry, const SetAssignment& set, int given_back) {
       }
     }
   }
+  drop_excess(pods_wanted(entry, set) - running, held);
   for (const HostCount& host : held) {
     for (int i = 0; i < host.count; ++i) {
       hold(entry, set.name, host.node, entry.pod_set(set.name)->shape.requests, false);

@@ -34,6 +34,7 @@ class Booking {
   void hold(Entry& entry, const std::string& set, const std::string& node, const Amounts& requests, bool taken);
 
  private:
+  [[nodiscard]] int pods_wanted(const Entry& entry, const SetAssignment& set) const;
   void book_set(Entry& entry, const SetAssignment& set, int given_back);
 
   Ledger& ledger_;

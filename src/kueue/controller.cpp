@@ -1,5 +1,7 @@
 #include "kueue/controller.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <set>
 #include <utility>
@@ -24,18 +26,22 @@
 #include "kueue/status_writer.h"
 #include "kueue/ungater.h"
 #include "kueue/workload_reconciler.h"
+#include "live/notices.h"
 
 namespace gantree::kueue {
 
 struct Controller::Parts {
   Parts(Cluster& cluster, const ControllerOptions& options)
-      : ledger(cluster), outbox(options.instance), readiness(options.ready, ledger, status, evictions) {}
+      : ledger(cluster),
+        outbox(options.instance),
+        setup(ledger, booking, options.ignore_checks),
+        readiness(options.ready, ledger, status, evictions) {}
 
   Ledger ledger;
   Outbox outbox;
   QueueReporter reporter;
   Booking booking{ledger};
-  SetupReader setup{ledger, booking};
+  SetupReader setup;
   EventReader events{ledger, booking, reporter};
   StatusWriter status{outbox};
   Grants grants{ledger, outbox, status, booking};
@@ -58,6 +64,7 @@ struct Controller::Parts {
                                 .readiness = readiness}};
   std::set<std::string> remarked;  // what was told of Kueue itself
   bool rested = false;             // others have decided since the last step
+  bool served = true;              // there can be Workloads
 };
 
 Controller::Controller(Cluster& cluster, const ControllerOptions& options)
@@ -73,6 +80,9 @@ std::vector<ApiKind> Controller::kinds() {
   for (const ApiKind& api : job_apis()) {
     kinds.push_back(api);
   }
+  for (const ApiKind& api : PodDefaults::kinds()) {
+    kinds.push_back(api);
+  }
   return kinds;
 }
 
@@ -86,7 +96,10 @@ bool Controller::owns(std::string_view group, std::string_view kind) {
   return false;
 }
 
-Result<> Controller::changed(const LiveObject& object, Time) {
+Result<> Controller::changed(const LiveObject& object, Time now) {
+  if (parts_->ledger.began == Time()) {
+    parts_->ledger.began = now;
+  }
   return parts_->events.changed(object);
 }
 
@@ -108,6 +121,11 @@ Step Controller::step(Time now) {
   }
   take_due(now);
   parts.setup.read(step);
+  if (!parts.served) {
+    parts.booking.book_changed();
+    rest();
+    return step;
+  }
   if (const auto kueue = ledger.neighbour.kueue_runs()) {
     // What it has given away counts all the same.
     parts.booking.book_changed();
@@ -133,6 +151,7 @@ Step Controller::step(Time now) {
     parts.workloads.reconcile(key, now, step);
   }
   report_queues(now, step);
+  tell_complaints(now, step);
   for (const auto* later : {&ledger.later, &ledger.later_jobs}) {
     if (const auto next = later->next()) {
       step.wake_by(*next);
@@ -155,6 +174,12 @@ void Controller::take_due(Time now) {
   }
   ledger.dirty.merge(due);
   ledger.dirty.insert(ledger.held.begin(), ledger.held.end());
+}
+
+void Controller::serve(bool workloads) {
+  if (std::exchange(parts_->served, workloads) != workloads) {
+    parts_->ledger.touch_all();
+  }
 }
 
 void Controller::stand_by() {
@@ -197,7 +222,7 @@ void Controller::stop_leading() {
   ledger.touch_all();
 }
 
-void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Time now) {
+void Controller::answered(std::uint64_t id, Answer answer, std::string_view why, Time now) {
   const std::optional<OpenOrder> closed = parts_->outbox.close(id);
   if (!closed) {
     return;
@@ -206,6 +231,9 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Tim
   Ledger& ledger = parts_->ledger;
   if (Entry* entry = ledger.workload(open.workload)) {
     entry->guard.answered(answer, now);
+    const JobEntry* job = ledger.job_of(*entry);
+    complain(entry->guard, answer, job == nullptr || job->kind == nullptr ? entry->object.ref : job->ref,
+             fmt::format("Workload \"{}\" cannot be written: {}", entry->key(), why));
     const bool lost = answer == Answer::kRefused || answer == Answer::kWithdrawn;
     if (open.admission && lost && entry->assumed) {
       entry->assumed.reset();
@@ -221,6 +249,8 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Tim
   if (const auto job = ledger.jobs.find(open.job); job != ledger.jobs.end()) {
     Guard& guard = open.creation ? job->second.creation : job->second.guard;
     guard.answered(answer, now);
+    const std::string_view what = open.creation ? "its Workload cannot be made" : "it cannot be started or stopped";
+    complain(guard, answer, job->second.ref, fmt::format("{}: {}", what, why));
     ledger.later_jobs.add(guard.opens(), open.job);
   }
   parts_->reporter.answered(open.queue, answer, now);
@@ -238,6 +268,25 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view, Tim
       pod->second.asked = false;
       ledger.later.add(now + std::chrono::seconds(1), pod->second.workload);
     }
+  }
+}
+
+void Controller::complain(const Guard& guard, Answer answer, const ObjectRef& about, std::string sentence) {
+  constexpr int kSurely = 2;
+  if (answer == Answer::kRefused && guard.refusals() == kSurely) {
+    parts_->ledger.complaints.push_back({.about = about, .sentence = std::move(sentence)});
+  }
+}
+
+// What was refused is told to those who wait for it, and to those who run this.
+void Controller::tell_complaints(Time now, Step& step) {
+  constexpr std::size_t kLongestNote = 1000;  // what the API allows of an event, nearly
+  for (const Complaint& complaint : std::exchange(parts_->ledger.complaints, {})) {
+    const ObjectRef& about = complaint.about;
+    step.remarks.push_back(fmt::format("{} \"{}/{}\": {}", about.kind, about.ns, about.name, complaint.sentence));
+    const std::string note = complaint.sentence.substr(0, kLongestNote);
+    parts_->outbox.notify(
+        step, {.about = about, .warning = true, .reason = "WriteRefused", .action = "Write", .note = note}, now);
   }
 }
 

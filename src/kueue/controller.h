@@ -45,6 +45,7 @@ namespace gantree::kueue {
 struct ControllerOptions {
   std::string instance = "gantree";  // who writes events
   ReadyRules ready = {};
+  bool ignore_checks = false;  // admission checks are taken to pass; otherwise queues that have any admit nothing
 };
 
 class Controller {
@@ -69,6 +70,8 @@ class Controller {
   // Decides what can be decided now. By the leader alone.
   [[nodiscard]] Step step(Time now);
   void answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
+  // Whether the API server knows Workloads. While it does not, no job is touched.
+  void serve(bool workloads);
   void stop_leading();
   // Instead of step(), as long as another leads: keeps the bookings true.
   void stand_by();
@@ -87,6 +90,8 @@ class Controller {
   void take_due(Time now);
   void rest();
   void wake();
+  void complain(const Guard& guard, Answer answer, const ObjectRef& about, std::string sentence);
+  void tell_complaints(Time now, Step& step);
   void report_queues(Time now, Step& step);
 
   std::unique_ptr<Parts> parts_;

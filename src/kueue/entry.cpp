@@ -9,7 +9,7 @@ bool Entry::waits() const {
 }
 
 bool Entry::may_run() const {
-  return object.admission && object.holds(kAdmitted) && !object.holds(kEvicted) && object.active;
+  return object.admission && object.holds(kAdmitted) && !object.holds(kEvicted) && object.active && !object.deleting;
 }
 
 bool Entry::leaves() const {

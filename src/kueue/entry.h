@@ -22,6 +22,9 @@ namespace gantree::kueue {
 // Reasons of the condition Evicted: where a job is not queued again; where its user has suspended the job, so that it
 // waits for the user and is in no queue; and where that is over.
 inline constexpr std::string_view kGivenUp = "DeactivatedDueToRequeuingLimitExceeded";
+inline constexpr std::string_view kTimeIsUp = "DeactivatedDueToMaximumExecutionTimeExceeded";
+// The reason of Requeued=False, too, until the pause is over.
+inline constexpr std::string_view kPausesForPods = "PodsReadyTimeout";
 inline constexpr std::string_view kSuspendedByUser = "Suspended";
 inline constexpr std::string_view kResumedByUser = "Resumed";
 

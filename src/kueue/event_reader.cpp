@@ -47,6 +47,12 @@ Result<> EventReader::changed(const LiveObject& object) {
     neighbour_changed(object, parsed->object);
     return {};
   }
+  if (PodDefaults::is_one(object.kind)) {
+    if (ledger_.defaults.see(object, parsed->object)) {
+      ledger_.touch_templates(object.ns);
+    }
+    return {};
+  }
   const std::string key = kind_key(object.kind, object.ns, object.name);
   reporter_.changed(key, object, parsed->object);
   // Statuses are ours: what they say decides nothing.
@@ -164,6 +170,7 @@ Result<> EventReader::job_changed(const LiveObject& object) {
     ledger_.jobs_by_uid.erase(job.ref.uid);
     job.guard = {};
     job.creation = {};
+    job.waited = false;
   }
   const json::Value started = annotations ? text_at(annotations, kStartedFor) : json::Value();
   job.started_for = started ? started.text() : std::string_view();
@@ -182,6 +189,7 @@ Result<> EventReader::job_changed(const LiveObject& object) {
   job.resource_version = version;
   job.text = object.text;
   job.progress = std::move(progress);
+  job.waited = job.waited || job.progress.suspended || ledger_.workloads_by_owner.contains(object.uid);
   ledger_.jobs_by_uid.insert_or_assign(object.uid, key);
   ledger_.dirty_jobs.insert(key);
   return {};
@@ -204,6 +212,7 @@ void EventReader::workload_removed(const std::string& key) {
   ledger_.held.erase(key);
   forget_owner(key, it->second.object.owner_uid);
   if (const auto job = ledger_.jobs_by_uid.find(it->second.object.owner_uid); job != ledger_.jobs_by_uid.end()) {
+    ledger_.jobs.at(job->second).waited = true;
     ledger_.dirty_jobs.insert(job->second);
   }
   ledger_.entries.erase(it);
@@ -227,6 +236,12 @@ void EventReader::removed(std::string_view kind, std::string_view ns, std::strin
   if (kind == neighbour_kind().kind) {
     ledger_.neighbour.lose(name);
     ledger_.touch_all();
+    return;
+  }
+  if (PodDefaults::is_one(kind)) {
+    if (ledger_.defaults.lose(kind, ns, name)) {
+      ledger_.touch_templates(ns);
+    }
     return;
   }
   const std::string full = kind_key(kind, ns, name);

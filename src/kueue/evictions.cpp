@@ -11,6 +11,19 @@
 
 namespace gantree::kueue {
 
+namespace {
+
+// Seconds that it has run by now, all its starts together.
+std::int64_t spent(const WorkloadObject& workload) {
+  const Condition* admitted = workload.condition(kAdmitted);
+  const Condition* evicted = workload.condition(kEvicted);
+  const auto from = admitted == nullptr ? std::nullopt : parse_time(admitted->since);
+  const auto to = evicted == nullptr ? std::nullopt : parse_time(evicted->since);
+  return workload.spent_seconds + (from && to ? std::max<std::int64_t>(0, *to - *from) : 0);
+}
+
+}  // namespace
+
 void Evictions::evict(Entry& entry, Removal removal, Time now, Step& step) {
   if (entry.leaves()) {
     return;
@@ -41,28 +54,44 @@ void Evictions::write(Entry& entry, Time now, Step& step) {
   status_.write(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
 }
 
-void Evictions::release(Entry& entry, const JobEntry* job, Time now, Step& step) {
+bool Evictions::runs(const Entry& entry, const JobEntry* job) const {
   const std::set<std::string>& pods = ledger_.pods_of(entry.key());
-  const bool runs = std::any_of(pods.begin(), pods.end(), [&](const std::string& key) {
+  const bool any = std::any_of(pods.begin(), pods.end(), [&](const std::string& key) {
     return !ledger_.pods.at(key).ended && !ledger_.pods.at(key).held;
   });
   // The job may know of pods that no event has told of yet.
-  if (runs || (job != nullptr && (!job->progress.suspended || job->progress.active > 0))) {
+  const bool known = job != nullptr && !job->progress.end;
+  return any || (known && (!job->progress.suspended || job->progress.active > 0));
+}
+
+void Evictions::release(Entry& entry, const JobEntry* job, Time now, Step& step) {
+  if (runs(entry, job)) {
     return;
   }
   const Condition* evicted = entry.object.condition(kEvicted);
   const std::string why = evicted == nullptr ? std::string() : evicted->message;
   const std::optional<Drain> stopped = drain(entry, ledger_.setup);
   const bool again = entry.object.active && !stopped;
+  // Whoever has to wait a while is queued again when that is over.
+  const bool pauses = again && entry.object.requeue_at && *entry.object.requeue_at > now;
+  const json::Out gone;
   json::Out::Object fields;
-  fields.emplace_back("admission", json::Out());
+  fields.emplace_back("admission", gone);
+  if (!entry.object.active && (entry.object.requeues > 0 || entry.object.requeue_at)) {
+    fields.emplace_back("requeueState", gone);  // who activates it again lets it begin anew
+  }
+  if (entry.object.most_seconds) {
+    fields.emplace_back("accumulatedPastExecutionTimeSeconds",
+                        entry.object.active ? json::Out(spent(entry.object)) : gone);
+  }
   status_.write(entry,
                 {{.type = kQuotaReserved, .holds = false, .reason = "Pending", .message = why},
                  {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = why},
                  {.type = kPodsReady, .holds = false, .reason = "WaitForStart", .message = "The job is stopped"},
                  {.type = kRequeued,
-                  .holds = again,
-                  .reason = again     ? std::string_view("Requeued")
+                  .holds = again && !pauses,
+                  .reason = pauses    ? kPausesForPods
+                            : again   ? std::string_view("Requeued")
                             : stopped ? stopped->reason
                                       : "Deactivated",
                   .message = why}},

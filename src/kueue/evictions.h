@@ -22,6 +22,8 @@ class Evictions {
   void evict(Entry& entry, Removal removal, Time now, Step& step);
   // Writes what was decided.
   void write(Entry& entry, Time now, Step& step);
+  // Whether anything of it runs, or may be started. `job`: nullptr where it is not known.
+  [[nodiscard]] bool runs(const Entry& entry, const JobEntry* job) const;
   // Takes back what it was given, where it can be. `job`: nullptr where it is not known.
   void release(Entry& entry, const JobEntry* job, Time now, Step& step);
 

@@ -83,7 +83,7 @@ void Grants::write(Entry& entry, Time now, Step& step) {
       wanted.push_back({.type = past, .holds = false, .reason = "QuotaReserved", .message = where});
     }
   }
-  if (const std::optional<Wanted> again = queued_again(entry, ledger_.setup)) {
+  if (const std::optional<Wanted> again = queued_again(entry, ledger_.setup, now)) {
     wanted.push_back(*again);
   }
   if (!std::exchange(entry.sent, true)) {

@@ -22,6 +22,7 @@ class Guard {
 
   void sent(std::uint64_t order, const std::string& version) {
     order_ = order;
+    refusals_ = version == unseen_ ? refusals_ : 0;
     unseen_ = version;
   }
   void answered(Answer answer, Time now) {
@@ -31,14 +32,19 @@ class Guard {
     unseen_until_ = now;
     if (answer == Answer::kDone) {
       failures_ = 0;
+      refusals_ = 0;
       unseen_until_ = now + kUnseen;
     } else if (answer == Answer::kUncertain) {
       unseen_until_ = now + kUnseen;  // another was faster, or it was done: its event is on its way
     } else if (answer != Answer::kWithdrawn) {
       failures_ = std::min(failures_ + 1, 6);
+      ++refusals_;
       not_before_ = now + seconds(1) * (1 << (failures_ - 1)) / 2;
     }
   }
+  // So many writes to this version of the object were refused, one after the other. The first may have come too late
+  // for it; the second tells that something is wrong.
+  [[nodiscard]] int refusals() const { return refusals_; }
   [[nodiscard]] bool in_flight() const { return order_ != 0; }
   // The resourceVersion of the object when the last write was sent.
   [[nodiscard]] const std::string& version() const { return unseen_; }
@@ -49,6 +55,7 @@ class Guard {
   Time unseen_until_ = {};
   Time not_before_ = {};
   int failures_ = 0;
+  int refusals_ = 0;
 };
 
 }  // namespace gantree::kueue

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
@@ -41,6 +42,15 @@ json::Out with_items(json::Value list, std::vector<json::Out> more) {
     out.push(std::move(item));
   }
   return out;
+}
+
+bool has_gate(json::Value gates, std::string_view name) {
+  const bool listed = gates && gates.kind() == json::Kind::kArray;
+  const auto items = listed ? gates.items() : std::span<const json::NodeData>();
+  return std::any_of(items.begin(), items.end(), [&](const json::NodeData& item) {
+    const json::Value own = text_at(json::Value(&item), "name");
+    return own && own.text() == name;
+  });
 }
 
 // All members but these.
@@ -90,11 +100,12 @@ json::Out with_start(json::Value pod_template, const SetStart& start) {
   }
   pods.add("nodeSelector", with_entries(own, selector));
   pods.add("tolerations", with_items(spec ? spec["tolerations"] : json::Value(), start.tolerations));
+  const json::Value before = spec ? spec["schedulingGates"] : json::Value();
   std::vector<json::Out> gates;
-  if (start.topology) {
+  if (start.topology && !has_gate(before, kTopologyGate)) {
     gates.push_back(std::move(json::Out::object().add("name", kTopologyGate)));
   }
-  pods.add("schedulingGates", with_items(spec ? spec["schedulingGates"] : json::Value(), std::move(gates)));
+  pods.add("schedulingGates", with_items(before, std::move(gates)));
   return std::move(json::Out::object().add("metadata", std::move(marked)).add("spec", std::move(pods)));
 }
 
@@ -111,6 +122,24 @@ json::Value condition_that_holds(json::Reader& read, json::Value status, std::st
 
 int number_at(json::Reader& read, json::Value parent, std::string_view key, int fallback) {
   return static_cast<int>(read.integer(parent, key, 0, std::numeric_limits<int>::max()).value_or(fallback));
+}
+
+std::string annotation_path(std::string_view key) {
+  std::string path = "/metadata/annotations/";
+  for (const char c : key) {
+    path += c == '/' ? std::string("~1") : std::string(1, c);
+  }
+  return path;
+}
+
+void annotate(const Object& job, const std::vector<std::pair<std::string_view, std::string>>& annotations,
+              json::Out::Array& operations) {
+  if (!map_at(job.metadata(), "annotations")) {
+    operations.push_back(set_field("/metadata/annotations", json::Out::object()));
+  }
+  for (const auto& [key, value] : annotations) {
+    operations.push_back(set_field(annotation_path(key), value));
+  }
 }
 
 json::Out set_field(std::string_view path, json::Out value) {

@@ -50,7 +50,8 @@ struct JobProgress {
   int active = 0;        // pods (of some kinds: parts) that are there and are not over
   int ready = 0;         // the same that are ready, or have succeeded
   int expected = 0;      // so many should be
-  std::vector<std::pair<std::string, int>> reclaimable;  // pods of a pod set that are over and will not be replaced
+  std::vector<std::pair<std::string, int>> wants;        // pods of a pod set that it has at once, at most
+  std::vector<std::pair<std::string, int>> reclaimable;  // those of them that are over and will not be replaced
   std::optional<JobEnd> end;                             // it is over
 };
 
@@ -72,8 +73,9 @@ class JobKind {
   [[nodiscard]] virtual JobProgress progress(json::Reader& read, const Object& job) const = 0;
   // What `job` asks for; in the order of its templates.
   [[nodiscard]] virtual std::vector<SetSpec> sets(json::Reader& read, const Workload& job) const = 0;
-  // The job with another shape, as operations of a JSON Patch.
-  [[nodiscard]] virtual json::Out::Array reshape(const Object& job, const JobShape& shape) const = 0;
+  // The job with another shape, as operations of a JSON Patch. What of the job's own numbers it changes goes into the
+  // record, from which sets() takes them.
+  [[nodiscard]] virtual json::Out::Array reshape(const Object& job, const JobShape& shape, json::Out& record) const = 0;
   // A merge patch of the status, without which the templates of a stopped job cannot be changed; nothing where they
   // can.
   [[nodiscard]] virtual std::optional<json::Out> forget_start(const Object& job) const = 0;
@@ -100,5 +102,10 @@ inline constexpr std::string_view kCompletionIndex = "batch.kubernetes.io/job-co
 
 // One operation of a JSON Patch. Setting a field of an object that is there works whether the field is there or not.
 [[nodiscard]] json::Out set_field(std::string_view path, json::Out value);
+
+// Where an annotation stands; and the operations that set some, whether the object has any or not.
+[[nodiscard]] std::string annotation_path(std::string_view key);
+void annotate(const Object& job, const std::vector<std::pair<std::string_view, std::string>>& annotations,
+              json::Out::Array& operations);
 
 }  // namespace gantree::kueue

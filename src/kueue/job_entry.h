@@ -23,6 +23,7 @@ struct JobEntry {
   Guard guard;
   bool ran = false;         // was seen to run since it was last admitted
   std::string started_for;  // uid of the Workload for which it was started; "" where it was stopped since, by us
+  bool waited = false;      // was seen to wait, or to have a Workload: it runs by leave of its queue, or not at all
   int follows = 0;          // times that its Workload was told of this version of it
   Guard creation;           // of its Workload, which shows in that, and not in the job
 };

@@ -1,6 +1,5 @@
 #include "kueue/job_follower.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "dialects/core/metadata.h"
@@ -8,7 +7,7 @@
 #include "json/equal.h"
 #include "json/read.h"
 #include "kueue/workload_body.h"
-#include "live/parsed.h"
+#include "live/object.h"
 
 namespace gantree::kueue {
 
@@ -17,56 +16,34 @@ namespace {
 // A server that keeps less than it is told must not be told for ever.
 constexpr int kMostTries = 3;
 
-// Whether a start has changed the templates. Then those of the Workload are the ones that the job came with.
-bool was_started(const std::vector<SetSpec>& sets) {
-  return std::any_of(sets.begin(), sets.end(), [](const SetSpec& set) {
-    const json::Value annotations = map_at(map_at(set.pod_template, "metadata"), "annotations");
-    return annotations && text_at(annotations, kWorkloadAnnotation).present();
-  });
-}
-
 bool agrees(json::Value value, const json::Out& wanted) {
   const auto read = json::read_documents(std::string(kNoFile), wanted.to_json(false));
   return read && !read->empty() && json::equal(value, read->front().root());
 }
 
+// Adds the field to what is to be written where it is not so already.
+bool want(json::Value known, json::Out& spec, std::string_view field, json::Out value) {
+  if (known && agrees(known[field], value)) {
+    return false;
+  }
+  spec.add(field, std::move(value));
+  return true;
+}
+
 }  // namespace
 
 void JobFollower::follow(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step) {
-  if (entry.admission() || job.follows >= kMostTries) {
+  if (job.follows >= kMostTries) {
     return;
   }
-  const auto parsed = parse(job.text);
-  const auto workload = parsed
-                            ? gantree::read_workload({.object = parsed->object, .ns = job.ref.ns, .name = job.ref.name})
-                            : tl::unexpected(Error{});
-  if (!workload || !workload->mark(kQueueName)) {
+  const auto own = own_sets(job, &entry, ledger_.defaults);
+  if (!own || !own->job.mark(kQueueName)) {
     return;
   }
-  json::Reader read(kNoFile, parsed->object.value, key);
-  const std::vector<SetSpec> sets = job.kind->sets(read, *workload);
-  const json::Value known = map_at(entry.object.document.root(), "spec");
   json::Out spec = json::Out::object();
-  bool changed = false;
-  const auto want = [&](std::string_view field, json::Out value) {
-    if (!agrees(known[field], value)) {
-      spec.add(field, std::move(value));
-      changed = true;
-    }
-  };
-  want("queueName", workload->mark(kQueueName).text());
-  if (read.ok() && !was_started(sets)) {
-    want("podSets", pod_sets_body(sets));
-  }
-  const auto own_class =
-      ledger_.setup.priority_classes.find(workload->mark(kPriorityClass) ? workload->mark(kPriorityClass).text() : "");
-  if (own_class != ledger_.setup.priority_classes.end()) {
-    json::Out reference = json::Out::object();
-    reference.add("group", kGroup).add("kind", "WorkloadPriorityClass").add("name", own_class->first);
-    want("priorityClassRef", std::move(reference));
-    want("priority", own_class->second);
-  }
-  if (!changed) {
+  const bool given = entry.object.admission || (entry.assumed && entry.sent);
+  const bool anew = !given && follow_request(*own, entry, spec);
+  if (!follow_priority(*own, entry, given, spec) && !anew) {
     return;
   }
   if (entry.guard.closed(entry.object.resource_version, now)) {
@@ -74,7 +51,7 @@ void JobFollower::follow(JobEntry& job, const std::string& key, Entry& entry, Ti
     return;
   }
   const Condition* reserved = entry.object.condition(kQuotaReserved);
-  if (!entry.object.active && reserved != nullptr && reserved->reason == kInadmissible) {
+  if (!given && !entry.object.active && reserved != nullptr && reserved->reason == kInadmissible) {
     spec.add("active", true);
   }
   json::Out metadata = json::Out::object();
@@ -87,6 +64,38 @@ void JobFollower::follow(JobEntry& job, const std::string& key, Entry& entry, Ti
                     {.workload = entry.key()});
   entry.guard.sent(id, entry.object.resource_version);
   ++job.follows;
+}
+
+bool JobFollower::follow_request(const OwnSets& own, const Entry& entry, json::Out& spec) {
+  const json::Value known = map_at(entry.object.document.root(), "spec");
+  bool changed = want(known, spec, "queueName", own.job.mark(kQueueName).text());
+  changed = want(known, spec, "podSets", pod_sets_body(own.asked)) || changed;
+  const auto most = most_seconds(own.job);
+  if (most) {
+    changed = want(known, spec, kMaximumTime, *most) || changed;
+  } else if (known[kMaximumTime]) {
+    spec.add(kMaximumTime, json::Out());
+    changed = true;
+  }
+  return changed;
+}
+
+// What holds quota may change from one class of workloads to another, and in nothing else.
+bool JobFollower::follow_priority(const OwnSets& own, const Entry& entry, bool given, json::Out& spec) const {
+  const json::Value name = own.job.mark(kPriorityClass);
+  const auto own_class = ledger_.setup.priority_classes.find(name ? name.text() : "");
+  if (own_class == ledger_.setup.priority_classes.end()) {
+    return false;
+  }
+  const json::Value known = map_at(entry.object.document.root(), "spec");
+  const json::Value kind = text_at(map_at(known, "priorityClassRef"), "kind");
+  if (given && !(kind && kind.text() == "WorkloadPriorityClass")) {
+    return false;
+  }
+  json::Out reference = json::Out::object();
+  reference.add("group", kGroup).add("kind", "WorkloadPriorityClass").add("name", own_class->first);
+  const bool changed = want(known, spec, "priorityClassRef", std::move(reference));
+  return want(known, spec, "priority", own_class->second) || changed;
 }
 
 }  // namespace gantree::kueue

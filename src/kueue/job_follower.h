@@ -1,4 +1,4 @@
-// What users change in a job that waits is told to its Workload.
+// What users change in a job is told to its Workload: all of it while it waits, its priority at any time.
 //
 // One thread owns it: the controller's.
 #pragma once
@@ -6,8 +6,10 @@
 #include <string>
 
 #include "base/time.h"
+#include "json/write.h"
 #include "kueue/ledger.h"
 #include "kueue/outbox.h"
+#include "kueue/own_sets.h"
 #include "live/order.h"
 
 namespace gantree::kueue {
@@ -20,6 +22,10 @@ class JobFollower {
   void follow(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step);
 
  private:
+  // Each adds what has changed to the spec that is to be written; whether anything has.
+  static bool follow_request(const OwnSets& own, const Entry& entry, json::Out& spec);
+  bool follow_priority(const OwnSets& own, const Entry& entry, bool given, json::Out& spec) const;
+
   Ledger& ledger_;
   Outbox& outbox_;
 };

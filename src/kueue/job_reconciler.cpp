@@ -1,18 +1,41 @@
 #include "kueue/job_reconciler.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
-#include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
-#include "live/parsed.h"
+#include "dialects/kueue/waiting_job.h"
+#include "kueue/own_sets.h"
 
 namespace gantree::kueue {
 
 namespace {
 
-// Whether the job is one of ours: it names a queue and stands by itself.
-bool is_ours(const Workload& job) {
-  return job.mark(kQueueName).present() && !job.owner.present();
+// The reason of the condition Evicted where its user has changed what it asks for.
+constexpr std::string_view kJobChanged = "JobChanged";
+
+int number_in(const std::vector<std::pair<std::string, int>>& numbers, const std::string& set) {
+  const auto it = std::find_if(numbers.begin(), numbers.end(), [&](const auto& one) { return one.first == set; });
+  return it == numbers.end() ? 0 : it->second;
+}
+
+// How many pods it has, or will have, beyond those that it was given; "" where there are none.
+std::string excess_of(const JobProgress& progress, const WorkloadObject& workload) {
+  for (const auto& [set, wanted] : progress.wants) {
+    const auto assigned = std::find_if(workload.admission->sets.begin(), workload.admission->sets.end(),
+                                       [&](const SetAssignment& one) { return one.name == set; });
+    const auto back = workload.reclaimable.find(set);
+    const int given_back = back == workload.reclaimable.end() ? 0 : back->second;
+    const int given = assigned == workload.admission->sets.end() ? 0 : std::max(0, assigned->count - given_back);
+    const int needed = wanted - number_in(progress.reclaimable, set);
+    if (needed > given) {
+      return fmt::format("The job wants {} pods of \"{}\", and has quota for {}", needed, set, given);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -34,7 +57,7 @@ void JobReconciler::reconcile(const std::string& key, Time now, Step& step) {
   }
   Entry& entry = *workload;
   ledger_.dirty.insert(entry.key());
-  if (job.progress.end || entry.object.holds(kFinished)) {
+  if (job.progress.end || entry.object.holds(kFinished) || (entry.object.deleting && job.progress.suspended)) {
     return;
   }
   const bool runs = entry.may_run();
@@ -43,7 +66,9 @@ void JobReconciler::reconcile(const std::string& key, Time now, Step& step) {
   if (runs && job.progress.suspended && started) {
     evictions_.evict(entry, {.reason = kSuspendedByUser, .message = "The job was suspended by its user"}, now, step);
   } else if (runs && job.progress.suspended) {
-    switch_.start(job, key, entry, step);
+    start(job, key, entry, now, step);
+  } else if (runs) {
+    look_after(job, key, entry, now, step);
   } else if (!runs && !job.progress.suspended && entry.suspended()) {
     resume(entry, now, step);
   } else if (!runs && !job.progress.suspended) {
@@ -52,6 +77,26 @@ void JobReconciler::reconcile(const std::string& key, Time now, Step& step) {
     follower_.follow(job, key, entry, now, step);
   }
   job.ran = runs && (job.ran || !job.progress.suspended);
+}
+
+// Not with what it was given for something else.
+void JobReconciler::start(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step) {
+  const auto own = own_sets(job, &entry, ledger_.defaults);
+  if (own && asks_for(entry.object, *own)) {
+    switch_.start(job, key, *own, entry, step);
+  } else if (own) {
+    evictions_.evict(entry, {.reason = kJobChanged, .message = "The job asks for other pods than it was admitted with"},
+                     now, step);
+  }
+}
+
+// One that runs. It may become smaller, and may be given another priority; to become larger it has to queue again.
+void JobReconciler::look_after(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step) {
+  if (const std::string excess = excess_of(job.progress, entry.object); !excess.empty()) {
+    evictions_.evict(entry, {.reason = kJobChanged, .message = excess}, now, step);
+    return;
+  }
+  follower_.follow(job, key, entry, now, step);
 }
 
 // It is queued again. Only then is the job stopped, until it is admitted: the other way round nothing would tell any
@@ -69,34 +114,35 @@ void JobReconciler::resume(Entry& entry, Time now, Step& step) {
                 {}, now, step);
 }
 
+// Somebody started it past its queue, or its Workload was deleted: then nothing that it uses is accounted for. What ran
+// before anybody here knew of it, say since its queue was another's, goes on instead.
+bool JobReconciler::is_to_stop(const JobEntry& job, const gantree::Workload& workload) const {
+  const Time created{std::chrono::seconds(workload.created_seconds)};
+  return job.waited || !job.started_for.empty() || workload.created_seconds == 0 ||
+         created + std::chrono::seconds(1) > ledger_.began;
+}
+
 void JobReconciler::make_workload(JobEntry& job, const std::string& key, Step& step) {
-  auto parsed = parse(job.text);
-  if (!parsed) {
-    return;
-  }
-  const auto workload = gantree::read_workload({.object = parsed->object, .ns = job.ref.ns, .name = job.ref.name});
-  if (!workload || !is_ours(*workload) || workload->over) {
+  const auto own = own_sets(job, nullptr, ledger_.defaults);
+  if (!own || !waits_by_itself(own->parsed.object) || own->job.over) {
     return;
   }
   if (!job.progress.suspended) {
-    // Somebody started it, or deleted its Workload: nothing that it uses is accounted for.
-    switch_.stop(job, key, step);
+    if (is_to_stop(job, own->job)) {
+      switch_.stop(job, key, step);
+    }
     return;
   }
-  json::Reader read(kNoFile, parsed->object.value, key);
-  const std::vector<SetSpec> sets = job.kind->sets(read, *workload);
   WorkloadSeed seed{.job = job.ref,
-                    .queue = std::string(workload->mark(kQueueName).text()),
+                    .queue = std::string(own->job.mark(kQueueName).text()),
                     .priority_class = {},
                     .pod_priority_class = {},
                     .priority = {},
-                    .most_seconds = {}};
-  if (const json::Value name = workload->mark(kPriorityClass)) {
+                    .most_seconds = most_seconds(own->job)};
+  if (const json::Value name = own->job.mark(kPriorityClass)) {
     seed.priority_class = name.text();
   }
-  if (read.ok()) {
-    maker_.make(job, key, std::move(seed), sets, step);
-  }
+  maker_.make(job, key, std::move(seed), own->asked, step);
 }
 
 }  // namespace gantree::kueue

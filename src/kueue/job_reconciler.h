@@ -33,6 +33,9 @@ class JobReconciler {
 
  private:
   void make_workload(JobEntry& job, const std::string& key, Step& step);
+  [[nodiscard]] bool is_to_stop(const JobEntry& job, const gantree::Workload& workload) const;
+  void start(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step);
+  void look_after(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step);
   void resume(Entry& entry, Time now, Step& step);
 
   Ledger& ledger_;

@@ -28,6 +28,12 @@ json::Value pod_template_of(json::Reader& read, json::Value replicated) {
   return read.object(read.object(read.object(replicated, "template"), "spec"), "template");
 }
 
+int pods_of_each(json::Reader& read, json::Value replicated) {
+  const json::Value spec = read.object(read.object(replicated, "template"), "spec");
+  const int parallelism = number_at(read, spec, "parallelism", 1);
+  return std::min(parallelism, number_at(read, spec, "completions", parallelism));
+}
+
 class JobSetKind final : public JobKind {
  public:
   [[nodiscard]] ApiKind api() const override {
@@ -39,7 +45,10 @@ class JobSetKind final : public JobKind {
     progress.suspended = read.boolean(read.object(job.value, "spec"), "suspend").value_or(false);
     const json::Value status = read.object(job.value, "status");
     for (const json::NodeData& item : replicated_jobs(read, job)) {
-      progress.expected += number_at(read, json::Value(&item), "replicas", 1);
+      const json::Value one(&item);
+      const int replicas = number_at(read, one, "replicas", 1);
+      progress.expected += replicas;
+      progress.wants.emplace_back(lower(read.text(one, "name").value_or("")), replicas * pods_of_each(read, one));
     }
     const json::Value statuses = read.array(status, "replicatedJobsStatus");
     for (const json::NodeData& item : statuses ? statuses.items() : std::span<const json::NodeData>()) {
@@ -71,7 +80,7 @@ class JobSetKind final : public JobKind {
     return sets;
   }
 
-  [[nodiscard]] json::Out::Array reshape(const Object&, const JobShape& shape) const override {
+  [[nodiscard]] json::Out::Array reshape(const Object&, const JobShape& shape, json::Out&) const override {
     json::Out::Array patch;
     for (std::size_t i = 0; i < shape.templates.size(); ++i) {
       patch.push_back(set_field(fmt::format("/spec/replicatedJobs/{}/template/spec/template", i), shape.templates[i]));
@@ -88,11 +97,9 @@ class JobSetKind final : public JobKind {
     const int succeeded = number_at(read, status, "succeeded", 0);
     for (const json::NodeData& item : replicated_jobs(read, job)) {
       const json::Value one(&item);
-      const json::Value spec = read.object(read.object(one, "template"), "spec");
-      const int parallelism = number_at(read, spec, "parallelism", 1);
-      const int each = std::min(parallelism, number_at(read, spec, "completions", parallelism));
       if (read.text(one, "name") == name && succeeded > 0) {
-        progress.reclaimable.emplace_back(lower(name), std::min(succeeded, number_at(read, one, "replicas", 1)) * each);
+        progress.reclaimable.emplace_back(
+            lower(name), std::min(succeeded, number_at(read, one, "replicas", 1)) * pods_of_each(read, one));
       }
     }
   }

@@ -2,33 +2,11 @@
 
 #include <utility>
 
-#include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
 #include "kueue/flavors.h"
-#include "live/parsed.h"
+#include "kueue/start_record.h"
 
 namespace gantree::kueue {
-
-namespace {
-
-std::string mark_path() {
-  std::string path = "/metadata/annotations/";
-  for (const char c : kStartedFor) {
-    path += c == '/' ? std::string("~1") : std::string(1, c);
-  }
-  return path;
-}
-
-// Says for which Workload the job was started. It is set with the start and taken off with the stop, in one write each:
-// a job that is stopped and carries it was stopped by somebody else, even while nobody looked.
-json::Out mark(const Object& job, const std::string& workload) {
-  if (map_at(job.metadata(), "annotations")) {
-    return set_field(mark_path(), workload);
-  }
-  return set_field("/metadata/annotations", std::move(json::Out::object().add(kStartedFor, workload)));
-}
-
-}  // namespace
 
 void JobSwitch::patch(JobEntry& job, const std::string& key, json::Out::Array operations, Step& step) {
   json::Out::Array all;
@@ -47,12 +25,8 @@ void JobSwitch::patch(JobEntry& job, const std::string& key, json::Out::Array op
   job.guard.sent(id, job.resource_version);
 }
 
-void JobSwitch::start(JobEntry& job, const std::string& key, const Entry& entry, Step& step) {
-  const auto parsed = parse(job.text);
-  if (!parsed) {
-    return;
-  }
-  if (auto status = job.kind->forget_start(parsed->object)) {
+void JobSwitch::start(JobEntry& job, const std::string& key, const OwnSets& own, const Entry& entry, Step& step) {
+  if (auto status = job.kind->forget_start(own.parsed.object)) {
     status->add("metadata", std::move(json::Out::object().add("resourceVersion", job.resource_version)));
     const std::uint64_t id = outbox_.order(
         step, Urgency::kBinding,
@@ -62,7 +36,8 @@ void JobSwitch::start(JobEntry& job, const std::string& key, const Entry& entry,
   }
   JobShape shape;
   shape.suspend = false;
-  for (const PodSetRequest& set : entry.object.request.pod_sets) {
+  json::Out added = json::Out::array();
+  for (const SetSpec& set : own.sets) {
     SetStart start;
     start.name = set.name;
     start.workload = entry.object.ref.name;
@@ -74,18 +49,23 @@ void JobSwitch::start(JobEntry& job, const std::string& key, const Entry& entry,
         add_flavors(ledger_.admin, assigned, start);
       }
     }
-    shape.templates.push_back(with_start(map_at(set.at, "template"), start));
+    shape.templates.push_back(with_start(set.pod_template, start));
     shape.counts.push_back(start.count);
+    added.push(added_by(set.pod_template, start));
   }
-  json::Out::Array operations = job.kind->reshape(parsed->object, shape);
-  operations.push_back(mark(parsed->object, entry.object.ref.uid));
+  json::Out record = json::Out::object();
+  record.add("podSets", std::move(added));
+  json::Out::Array operations = job.kind->reshape(own.parsed.object, shape, record);
+  // The first is taken off with the stop: a job that is stopped and carries it was stopped by somebody else, even while
+  // nobody looked.
+  annotate(own.parsed.object, {{kStartedFor, entry.object.ref.uid}, {kStartedWith, record.to_json(false)}}, operations);
   patch(job, key, std::move(operations), step);
 }
 
 void JobSwitch::stop(JobEntry& job, const std::string& key, Step& step) {
   json::Out::Array operations = {set_field("/spec/suspend", true)};
   if (!job.started_for.empty()) {
-    operations.push_back(std::move(json::Out::object().add("op", "remove").add("path", mark_path())));
+    operations.push_back(std::move(json::Out::object().add("op", "remove").add("path", annotation_path(kStartedFor))));
   }
   patch(job, key, std::move(operations), step);
 }

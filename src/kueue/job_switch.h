@@ -8,6 +8,7 @@
 #include "json/write.h"
 #include "kueue/ledger.h"
 #include "kueue/outbox.h"
+#include "kueue/own_sets.h"
 #include "live/order.h"
 
 namespace gantree::kueue {
@@ -16,8 +17,8 @@ class JobSwitch {
  public:
   JobSwitch(Ledger& ledger, Outbox& outbox) : ledger_(ledger), outbox_(outbox) {}
 
-  // `key`: of the job.
-  void start(JobEntry& job, const std::string& key, const Entry& entry, Step& step);
+  // `key`: of the job; `own`: what its user wrote, to which is added what it was given.
+  void start(JobEntry& job, const std::string& key, const OwnSets& own, const Entry& entry, Step& step);
   void stop(JobEntry& job, const std::string& key, Step& step);
 
  private:

@@ -68,6 +68,14 @@ void Ledger::touch_groups(const std::vector<std::string>& changed) {
   }
 }
 
+void Ledger::touch_templates(std::string_view ns) {
+  for (const auto& [key, job] : jobs) {
+    if (job.progress.suspended && (ns.empty() || job.ref.ns == ns)) {
+      dirty_jobs.insert(key);
+    }
+  }
+}
+
 void Ledger::touch_all() {
   setup_changed = true;
   for (const auto& [key, entry] : entries) {

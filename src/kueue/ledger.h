@@ -18,6 +18,7 @@
 #include "kueue/agenda.h"
 #include "kueue/entry.h"
 #include "kueue/job_entry.h"
+#include "kueue/pod_defaults.h"
 #include "kueue/pod_groups.h"
 #include "kueue/started_pod.h"
 #include "queue/quota.h"
@@ -28,10 +29,17 @@ namespace gantree::kueue {
 // The key of the job that a group of pods is.
 [[nodiscard]] std::string group_job(std::string_view group);
 
+// What the API server does not let us do, twice in a row.
+struct Complaint {
+  ObjectRef about;
+  std::string sentence;
+};
+
 struct Ledger {
   explicit Ledger(Cluster& shared) : cluster(shared) {}
 
   Cluster& cluster;
+  Time began = {};  // when the first object was told of
 
   // What administrators set up.
   std::map<std::string, std::string, std::less<>> admin;  // texts by kind, namespace and name
@@ -39,6 +47,7 @@ struct Ledger {
   Quota quota;
   std::unique_ptr<Intake> intake;  // with what the setup was read
   Neighbour neighbour;
+  PodDefaults defaults;
 
   // What users set up, and what became of it.
   std::map<std::string, Entry> entries;  // by namespace/name
@@ -57,6 +66,7 @@ struct Ledger {
   std::set<std::string> held;             // workloads whose place others have still to leave
   Agenda later;                           // workloads
   Agenda later_jobs;                      // the same
+  std::vector<Complaint> complaints;      // that nobody was told of
   bool setup_changed = true;
   bool room_changed = true;    // room or quota may have come free
   bool refused = false;        // somebody was told to wait: others may have to go for it
@@ -74,6 +84,8 @@ struct Ledger {
   void touch(const std::string& workload);
   // The same of groups of pods.
   void touch_groups(const std::vector<std::string>& groups);
+  // Pods may get other defaults. `ns`: where; "" for everywhere.
+  void touch_templates(std::string_view ns);
   // Everything is looked at again.
   void touch_all();
   // A group of pods of which nothing is left; by the key of its job.

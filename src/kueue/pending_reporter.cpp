@@ -58,7 +58,7 @@ void PendingReporter::tell(Entry& entry, Time now, Step& step) {
   if (!entry.verdict || !entry.object.active) {
     return;
   }
-  if (const std::optional<Wanted> again = queued_again(entry, ledger_.setup)) {
+  if (const std::optional<Wanted> again = queued_again(entry, ledger_.setup, now)) {
     status_.write(entry, {*again}, {}, now, step);
     return;
   }

@@ -26,10 +26,14 @@ std::optional<Drain> drain(const Entry& entry, const Setup& setup) {
   return drain_of(setup, entry.object.ref.ns, local_queue_of(entry), admission->cluster_queue);
 }
 
-std::optional<Wanted> queued_again(const Entry& entry, const Setup& setup) {
+std::optional<Wanted> queued_again(const Entry& entry, const Setup& setup, Time now) {
   const Condition* requeued = entry.object.condition(kRequeued);
   if (requeued == nullptr || requeued->holds) {
     return std::nullopt;
+  }
+  if (requeued->reason == kPausesForPods && (!entry.object.requeue_at || *entry.object.requeue_at <= now)) {
+    return Wanted{
+        .type = kRequeued, .holds = true, .reason = "BackoffFinished", .message = "The pause before it is over"};
   }
   const bool cluster_queue = requeued->reason == kClusterQueueStopped;
   if (!cluster_queue && requeued->reason != kLocalQueueStopped) {

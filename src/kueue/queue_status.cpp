@@ -100,9 +100,10 @@ Standing standing_of(const ClusterQueue& queue) {
     const bool no_flavor = any_flavor([](const FlavorQuota& entry) { return entry.flavor == nullptr; });
     const bool no_topology =
         any_flavor([](const FlavorQuota& entry) { return entry.flavor != nullptr && !entry.flavor->broken.empty(); });
-    return inactive(no_flavor     ? "FlavorNotFound"
-                    : no_topology ? "TopologyNotFound"
-                                  : "CohortCycle",
+    return inactive(no_flavor          ? "FlavorNotFound"
+                    : no_topology      ? "TopologyNotFound"
+                    : queue.has_checks ? "AdmissionCheckNotFound"
+                                       : "CohortCycle",
                     without_places(queue.inactive));
   }
   return {.active = true, .reason = "Ready", .message = "The queue admits workloads"};

@@ -26,6 +26,23 @@ json::Out reclaimable_body(const std::map<std::string, int>& pods) {
   return out;
 }
 
+// Pods that are over, and those that it was given and does without since it was made smaller. What was given back once
+// may be another's: it does not come back by itself.
+std::map<std::string, int> given_back(const JobProgress& progress, const WorkloadObject& workload) {
+  std::map<std::string, int> back(progress.reclaimable.begin(), progress.reclaimable.end());
+  for (const auto& [set, wanted] : progress.wants) {
+    for (const SetAssignment& assigned : workload.admission->sets) {
+      if (assigned.name == set && assigned.count > wanted) {
+        back[set] += assigned.count - wanted;
+      }
+    }
+  }
+  for (const auto& [set, count] : workload.reclaimable) {
+    back[set] = std::max(back[set], count);
+  }
+  return back;
+}
+
 }  // namespace
 
 void Readiness::watch(Entry& entry, const JobEntry& job, Time now, Step& step) {
@@ -34,7 +51,7 @@ void Readiness::watch(Entry& entry, const JobEntry& job, Time now, Step& step) {
   const bool was_ready = before != nullptr && (before->holds || before->reason == "WaitForRecovery");
   const bool recovering = was_ready && since_of(entry.object.condition(kAdmitted)) <= since_of(before);
   json::Out::Object fields;
-  std::map<std::string, int> reclaimable(job.progress.reclaimable.begin(), job.progress.reclaimable.end());
+  const std::map<std::string, int> reclaimable = given_back(job.progress, entry.object);
   // A job that is not started yet may have been admitted with fewer pods than it says.
   if (!job.progress.suspended && reclaimable != entry.object.reclaimable) {
     fields.emplace_back("reclaimablePods", reclaimable_body(reclaimable));
@@ -76,7 +93,7 @@ void Readiness::give_up(Entry& entry, bool recovering, Time now, Step& step) {
   } else {
     const milliseconds pause =
         std::min(rules_.longest_backoff, rules_.backoff * (std::int64_t{1} << std::min(entry.object.requeues, 20)));
-    evictions_.evict(entry, {.reason = "PodsReadyTimeout", .message = what, .requeue_at = now + pause}, now, step);
+    evictions_.evict(entry, {.reason = kPausesForPods, .message = what, .requeue_at = now + pause}, now, step);
   }
   evictions_.write(entry, now, step);
 }

@@ -1,5 +1,7 @@
 #include "kueue/setup_reader.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "dialects/core/core.h"
@@ -102,7 +104,25 @@ void SetupReader::read_objects(Step& step) {
   if (auto connected = connect(ledger_.setup, *ledger_.intake); !connected) {
     remark(connected.error(), step);
   }
+  stop_queues_with_checks(step);
   stop_queues_below(broken, ledger_.setup);
+}
+
+// What a check asks for is not done here: to admit all the same would start jobs that somebody has to approve, or on
+// the wrong cluster.
+void SetupReader::stop_queues_with_checks(Step& step) {
+  for (auto& [name, queue] : ledger_.setup.cluster_queues) {
+    queue.has_checks = queue.has_checks && !ignore_checks_;
+    if (queue.has_checks && queue.inactive.empty()) {
+      queue.inactive = fmt::format("ClusterQueue \"{}\" has admission checks, and nobody runs them", name);
+      remark({.code = Errc::kInvalid, .message = queue.inactive}, step);
+    }
+  }
+  for (auto& [key, queue] : ledger_.setup.local_queues) {
+    if (queue.inactive.empty() && queue.cluster_queue != nullptr) {
+      queue.inactive = queue.cluster_queue->inactive;
+    }
+  }
 }
 
 void SetupReader::remark(const Error& error, Step& step) {

@@ -21,17 +21,20 @@ namespace gantree::kueue {
 
 class SetupReader {
  public:
-  SetupReader(Ledger& ledger, Booking& booking) : ledger_(ledger), booking_(booking) {}
+  SetupReader(Ledger& ledger, Booking& booking, bool ignore_checks)
+      : ledger_(ledger), booking_(booking), ignore_checks_(ignore_checks) {}
 
   // Where something has changed: reads it, and books again what was given. What is wrong is remarked once.
   void read(Step& step);
 
  private:
   void read_objects(Step& step);
+  void stop_queues_with_checks(Step& step);
   void remark(const Error& error, Step& step);
 
   Ledger& ledger_;
   Booking& booking_;
+  bool ignore_checks_;
   std::vector<json::Document> documents_;  // what the setup points into
   std::set<std::string> remarked_;
 };

@@ -1,6 +1,9 @@
 #include "kueue/status_writer.h"
 
+#include <span>
 #include <utility>
+
+#include "dialects/core/metadata.h"
 
 namespace gantree::kueue {
 
@@ -27,15 +30,35 @@ void StatusWriter::write(Entry& entry, const std::vector<Wanted>& wanted, json::
   entry.guard.sent(id, entry.object.resource_version);
 }
 
-void StatusWriter::deactivate(Entry& entry, Step& step) {
-  json::Out body = json::Out::object();
-  body.add("metadata", std::move(json::Out::object().add("uid", entry.object.ref.uid)));
-  body.add("spec", std::move(json::Out::object().add("active", false)));
+void StatusWriter::patch(Entry& entry, json::Out body, Step& step) {
   const std::uint64_t id =
       outbox_.order(step, Urgency::kStatus,
                     {.verb = WriteVerb::kPatch, .object = entry.object.ref, .node = {}, .body = body.to_json(false)},
                     {.workload = entry.key()});
   entry.guard.sent(id, entry.object.resource_version);
+}
+
+void StatusWriter::deactivate(Entry& entry, Step& step) {
+  json::Out body = json::Out::object();
+  body.add("metadata", std::move(json::Out::object().add("uid", entry.object.ref.uid)));
+  body.add("spec", std::move(json::Out::object().add("active", false)));
+  patch(entry, std::move(body), step);
+}
+
+void StatusWriter::remove_finalizer(Entry& entry, std::string_view finalizer, Step& step) {
+  json::Out rest = json::Out::array();
+  const json::Value all = map_at(entry.object.document.root(), "metadata")["finalizers"];
+  const bool listed = all && all.kind() == json::Kind::kArray;
+  for (const json::NodeData& item : listed ? all.items() : std::span<const json::NodeData>()) {
+    const json::Value one(&item);
+    if (one.kind() == json::Kind::kString && one.text() != finalizer) {
+      rest.push(one.text());
+    }
+  }
+  json::Out metadata = json::Out::object();
+  metadata.add("uid", entry.object.ref.uid).add("resourceVersion", entry.object.resource_version);
+  metadata.add("finalizers", std::move(rest));
+  patch(entry, std::move(json::Out::object().add("metadata", std::move(metadata))), step);
 }
 
 }  // namespace gantree::kueue

@@ -3,6 +3,7 @@
 // One thread owns it: the controller's.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -21,8 +22,11 @@ class StatusWriter {
   void write(Entry& entry, const std::vector<Wanted>& wanted, json::Out::Object fields, Time now, Step& step,
              Urgency urgency = Urgency::kStatus);
   void deactivate(Entry& entry, Step& step);
+  void remove_finalizer(Entry& entry, std::string_view finalizer, Step& step);
 
  private:
+  void patch(Entry& entry, json::Out body, Step& step);
+
   Outbox& outbox_;
 };
 

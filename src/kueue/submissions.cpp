@@ -34,10 +34,20 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
   if (entry.submission->rejection && entry.submission->rejection->mendable) {
     entry.submission->rejection->waits = true;
   }
+  // What nobody starts would hold what it is given for ever: it is in nobody's way. (A Workload that nothing owns is
+  // its maker's to start.)
+  if (!entry.object.stranger.empty()) {
+    entry.submission->alternatives.clear();
+    entry.submission->queue.reset();
+    entry.submission->rejection =
+        Rejection{.reason = Reason::kQueueStopped,
+                  .message = fmt::format("its owner {} is of no kind that is started here", entry.object.stranger),
+                  .waits = true};
+  }
   const json::Value sets = entry.object.document.root()["spec"]["podSets"];
   entry.shape = std::hash<std::string>()(fmt::format(
-      "{}/{} {}", entry.object.ref.ns, entry.object.request.queue_name ? entry.object.request.queue_name.text() : "",
-      sets ? json::copy(sets).to_json(false) : ""));
+      "{}/{} {} {}", entry.object.ref.ns, entry.object.request.queue_name ? entry.object.request.queue_name.text() : "",
+      entry.object.stranger, sets ? json::copy(sets).to_json(false) : ""));
   entry.least.clear();
   for (const Alternative& alternative : entry.submission->alternatives) {
     std::vector<int> counts;

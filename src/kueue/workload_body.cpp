@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/whole_number.h"
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
 #include "dialects/kueue/request.h"
@@ -83,6 +84,12 @@ json::Out reference_to(const ObjectRef& object) {
 
 }  // namespace
 
+std::optional<std::int64_t> most_seconds(const Workload& job) {
+  const json::Value label = text_at(job.labels, kMaxSeconds);
+  const auto seconds = label ? whole_number(label.text(), 1) : std::nullopt;
+  return seconds ? std::optional<std::int64_t>(*seconds) : std::nullopt;
+}
+
 std::string workload_name(const ObjectRef& job) {
   std::string kind = job.kind;
   std::transform(kind.begin(), kind.end(), kind.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -124,7 +131,7 @@ Write create_workload(const WorkloadSeed& seed, const std::vector<SetSpec>& sets
     metadata.add("ownerReferences", owners_body(seed.owners));
   } else {
     json::Out owner = reference_to(job);
-    owner.add("controller", true).add("blockOwnerDeletion", true);
+    owner.add("controller", true);
     metadata.add("labels", std::move(json::Out::object().add(kJobUid, job.uid)));
     metadata.add("ownerReferences", json::Out::Array{std::move(owner)});
   }
@@ -141,7 +148,7 @@ Write create_workload(const WorkloadSeed& seed, const std::vector<SetSpec>& sets
     spec.add("priority", *seed.priority);
   }
   if (seed.most_seconds) {
-    spec.add("maximumExecutionTimeSeconds", *seed.most_seconds);
+    spec.add(kMaximumTime, *seed.most_seconds);
   }
   json::Out body = json::Out::object();
   body.add("apiVersion", std::string(kGroup) + "/v1beta2").add("kind", "Workload");

@@ -25,6 +25,10 @@ struct WorkloadSeed {
   std::vector<ObjectRef> owners = {};        // of a group: with the last of them the Workload goes
 };
 
+// `spec.maximumExecutionTimeSeconds`, and what a job says of it; nothing where it may run without end.
+inline constexpr std::string_view kMaximumTime = "maximumExecutionTimeSeconds";
+[[nodiscard]] std::optional<std::int64_t> most_seconds(const Workload& job);
+
 // A name by which a job's Workload is known: the kind, the job's name, and a piece that tells jobs of one name apart.
 [[nodiscard]] std::string workload_name(const ObjectRef& job);
 

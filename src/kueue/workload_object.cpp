@@ -9,6 +9,7 @@
 #include "base/timestamp.h"
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
+#include "kueue/job.h"
 #include "kueue/pod_groups.h"
 #include "live/parsed.h"
 
@@ -18,6 +19,7 @@ namespace {
 
 // What the API allows of a condition's message.
 constexpr std::size_t kLongestMessage = 32768;
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 std::span<const json::NodeData> items_of(json::Value list) {
   return list ? list.items() : std::span<const json::NodeData>();
@@ -51,6 +53,34 @@ Admission read_admission(json::Reader& read, json::Value value) {
   return admission;
 }
 
+// Kinds that are started here, themselves or by their pods.
+bool is_started_here(std::string_view group, std::string_view kind) {
+  return job_kind(group, kind) != nullptr || (group.empty() && kind == "Pod") || group == "apps" ||
+         group == kReplicatedGroup;
+}
+
+// The owner that controls it, or else all that it has, where nothing of that is started here.
+std::string read_stranger(json::Reader& read, json::Value metadata) {
+  std::string stranger;
+  for (const json::NodeData& item : items_of(read.array(metadata, "ownerReferences"))) {
+    const json::Value owner = read.as_object(json::Value(&item), "ownerReference");
+    const std::string_view api = read.text(owner, "apiVersion").value_or("");
+    const std::string_view kind = read.text(owner, "kind").value_or("");
+    const std::size_t slash = api.find('/');
+    if (is_started_here(slash == std::string_view::npos ? std::string_view() : api.substr(0, slash), kind)) {
+      return {};
+    }
+    stranger = fmt::format("{} \"{}\"", kind, read.text(owner, "name").value_or(""));
+  }
+  return stranger;
+}
+
+bool has_finalizer(json::Reader& read, json::Value metadata, std::string_view name) {
+  const auto finalizers = items_of(read.array(metadata, "finalizers"));
+  return std::any_of(finalizers.begin(), finalizers.end(),
+                     [&](const json::NodeData& item) { return read.as_text(json::Value(&item), "finalizer") == name; });
+}
+
 std::string controller_uid(json::Reader& read, json::Value metadata) {
   for (const json::NodeData& item : items_of(read.array(metadata, "ownerReferences"))) {
     const json::Value owner = read.as_object(json::Value(&item), "ownerReference");
@@ -79,7 +109,9 @@ std::vector<Condition> read_conditions(json::Reader& read, json::Value status) {
                           .holds = read.text(at, "status").value_or("") == "True",
                           .reason = std::string(read.text(at, "reason").value_or("")),
                           .message = std::string(read.text(at, "message").value_or("")),
-                          .since = std::string(read.text(at, "lastTransitionTime").value_or(""))});
+                          .since = std::string(read.text(at, "lastTransitionTime").value_or("")),
+                          .unknown = read.text(at, "status").value_or("") == "Unknown",
+                          .observed_generation = read.integer(at, "observedGeneration", 0, kMost).value_or(0)});
   }
   return conditions;
 }
@@ -120,10 +152,14 @@ Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& invent
       .owner_uid = controller_uid(read, metadata),
       .active = read.boolean(read.object(root, "spec"), "active").value_or(true),
       .deleting = read.text(metadata, "deletionTimestamp").has_value(),
+      .in_use = has_finalizer(read, metadata, kInUse),
+      .stranger = read_stranger(read, metadata),
       .conditions = read_conditions(read, status),
       .admission = std::nullopt,
       .requeues = 0,
       .requeue_at = {},
+      .most_seconds = read.integer(read.object(root, "spec"), "maximumExecutionTimeSeconds", 1, kMost),
+      .spent_seconds = read.integer(status, "accumulatedPastExecutionTimeSeconds", 0, kMost).value_or(0),
       .reclaimable = {},
       .document = std::move(parsed->document),
       .request = std::move(*request)};
@@ -161,9 +197,9 @@ std::optional<std::vector<Condition>> with_conditions(std::vector<Condition> con
     if (it == conditions.end()) {
       it = conditions.insert(
           conditions.end(),
-          {.type = std::string(want.type), .holds = !want.holds, .reason = {}, .message = {}, .since = {}});
+          Condition{.type = std::string(want.type), .holds = !want.holds, .reason = {}, .message = {}, .since = {}});
     }
-    if (it->holds == want.holds && it->reason == want.reason && it->message == want.message) {
+    if (it->holds == want.holds && !it->unknown && it->reason == want.reason && it->message == want.message) {
       continue;
     }
     changed = true;
@@ -171,6 +207,7 @@ std::optional<std::vector<Condition>> with_conditions(std::vector<Condition> con
       it->since = rfc3339(now);
     }
     it->holds = want.holds;
+    it->unknown = false;
     it->reason = want.reason;
     it->message = want.message.substr(0, kLongestMessage);
   }
@@ -180,12 +217,15 @@ std::optional<std::vector<Condition>> with_conditions(std::vector<Condition> con
 json::Out write_conditions(const std::vector<Condition>& conditions) {
   json::Out out = json::Out::array();
   for (const Condition& condition : conditions) {
-    out.push(json::Out::object()
-                 .add("type", condition.type)
-                 .add("status", condition.holds ? "True" : "False")
-                 .add("reason", condition.reason)
-                 .add("message", condition.message)
-                 .add("lastTransitionTime", condition.since));
+    json::Out one = json::Out::object();
+    one.add("type", condition.type);
+    one.add("status", condition.unknown ? "Unknown" : condition.holds ? "True" : "False");
+    one.add("reason", condition.reason).add("message", condition.message);
+    one.add("lastTransitionTime", condition.since);
+    if (condition.observed_generation > 0) {
+      one.add("observedGeneration", condition.observed_generation);
+    }
+    out.push(std::move(one));
   }
   return out;
 }

@@ -33,7 +33,9 @@ struct Condition {
   bool holds = false;
   std::string reason;
   std::string message;
-  std::string since;  // RFC 3339
+  std::string since;                     // RFC 3339
+  bool unknown = false;                  // neither holds nor does not; others write such
+  std::int64_t observed_generation = 0;  // as others wrote it
 };
 
 // A condition as it should be.
@@ -66,12 +68,16 @@ struct WorkloadObject {
   std::string owner_uid;        // of the job; "" where it has none
   bool active = true;
   bool deleting = false;
+  bool in_use = false;   // has the finalizer by which Kueue keeps it
+  std::string stranger;  // who owns it, where that is nothing that is started here; "" otherwise
   std::vector<Condition> conditions;
   std::optional<Admission> admission;
-  int requeues = 0;                             // times it was queued again because it did not become ready
-  std::optional<Time> requeue_at = {};          // not before
-  std::map<std::string, int> reclaimable = {};  // pods by pod set that are over
-  json::Document document;                      // what the request points into
+  int requeues = 0;                               // times it was queued again because it did not become ready
+  std::optional<Time> requeue_at = {};            // not before
+  std::optional<std::int64_t> most_seconds = {};  // it may run so long
+  std::int64_t spent_seconds = 0;                 // of those, before it was last admitted
+  std::map<std::string, int> reclaimable = {};    // pods by pod set that are over
+  json::Document document;                        // what the request points into
   JobRequest request;
 
   [[nodiscard]] const Condition* condition(std::string_view type) const;

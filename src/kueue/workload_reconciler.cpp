@@ -1,7 +1,12 @@
 #include "kueue/workload_reconciler.h"
 
+#include <fmt/format.h>
+
+#include <chrono>
 #include <utility>
 
+#include "base/timestamp.h"
+#include "dialects/kueue/names.h"
 #include "kueue/queue_membership.h"
 
 namespace gantree::kueue {
@@ -12,7 +17,11 @@ void WorkloadReconciler::reconcile(const std::string& key, Time now, Step& step)
     return;
   }
   Entry& entry = *found;
-  if (entry.object.deleting || entry.object.holds(kFinished)) {
+  if (entry.object.deleting) {
+    let_go(entry, now, step);
+    return;
+  }
+  if (entry.object.holds(kFinished)) {
     return;
   }
   staff_.ungater.ungate(entry, step);
@@ -67,10 +76,45 @@ void WorkloadReconciler::hold(Entry& entry, Time now, Step& step) {
   staff_.pending.tell(entry, now, step);
 }
 
+// It may run so long, all its starts together.
+void WorkloadReconciler::watch_time(Entry& entry, Time now, Step& step) {
+  if (!entry.object.most_seconds || entry.evicting) {
+    return;
+  }
+  const std::int64_t left = *entry.object.most_seconds - entry.object.spent_seconds;
+  const Condition* admitted = entry.object.condition(kAdmitted);
+  const auto since = admitted == nullptr ? std::nullopt : parse_time(admitted->since);
+  const Time end = since ? Time(std::chrono::seconds(*since)) + std::chrono::seconds(left) : now;
+  if (now < end) {
+    ledger_.later.add(end, entry.key());
+    return;
+  }
+  staff_.evictions.evict(
+      entry,
+      {.reason = kTimeIsUp,
+       .message = fmt::format("The maximum execution time of {}s is exceeded", *entry.object.most_seconds)},
+      now, step);
+}
+
+// What Kueue made does not go before its finalizer is taken away: when nothing of it runs any more.
+void WorkloadReconciler::let_go(Entry& entry, Time now, Step& step) {
+  if (!entry.object.in_use || staff_.evictions.runs(entry, ledger_.job_of(entry))) {
+    return;
+  }
+  if (entry.guard.closed(entry.object.resource_version, now)) {
+    if (!entry.guard.in_flight()) {
+      ledger_.look_again(entry, now);
+    }
+    return;
+  }
+  staff_.status.remove_finalizer(entry, kInUse, step);
+}
+
 void WorkloadReconciler::look_after(Entry& entry, const JobEntry* job, Time now, Step& step) {
   if (entry.object.holds(kEvicted)) {
     entry.evicting.reset();
-    if (entry.object.active && entry.object.condition(kEvicted)->reason == kGivenUp) {
+    const std::string& reason = entry.object.condition(kEvicted)->reason;
+    if (entry.object.active && (reason == kGivenUp || reason == kTimeIsUp)) {
       staff_.status.deactivate(entry, step);
       return;
     }
@@ -83,6 +127,7 @@ void WorkloadReconciler::look_after(Entry& entry, const JobEntry* job, Time now,
   if (const std::optional<Drain> stopped = drain(entry, ledger_.setup); stopped && !entry.evicting) {
     staff_.evictions.evict(entry, {.reason = stopped->reason, .message = stopped->message}, now, step);
   }
+  watch_time(entry, now, step);
   if (entry.evicting) {
     staff_.evictions.write(entry, now, step);
     return;

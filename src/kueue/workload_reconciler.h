@@ -39,6 +39,9 @@ class WorkloadReconciler {
   void hold(Entry& entry, Time now, Step& step);
   // One that has been admitted.
   void look_after(Entry& entry, const JobEntry* job, Time now, Step& step);
+  void watch_time(Entry& entry, Time now, Step& step);
+  // One that is being deleted.
+  void let_go(Entry& entry, Time now, Step& step);
   void finish(Entry& entry, const JobEnd& end, Time now, Step& step);
 
   Ledger& ledger_;

@@ -35,10 +35,11 @@ Overload(Cases...) -> Overload<Cases...>;
 
 }  // namespace
 
-Loop::Loop(LoopSurroundings surroundings, SchedulerOptions options, const kueue::ReadyRules& ready, bool leading)
+Loop::Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const kueue::ControllerOptions& queues,
+           bool leading)
     : surroundings_(std::move(surroundings)),
       scheduler_(options),
-      queues_(scheduler_.cluster(), {.instance = options.instance, .ready = ready}),
+      queues_(scheduler_.cluster(), queues),
       dispatcher_(surroundings_.writer, surroundings_.mailbox),
       leading_(leading),
       heartbeat_(Steady::now().time_since_epoch().count()) {}
@@ -206,6 +207,9 @@ void Loop::set_leading(const LeadershipChanged& change, Time now) {
 void Loop::step(Time now) {
   const Steady::time_point began = Steady::now();
   news_ = false;
+  if (surroundings_.serves_workloads) {
+    queues_.serve(surroundings_.serves_workloads());
+  }
   // What queues have given away is booked first, so that nobody else gets it.
   Step queues = queues_.step(now);
   Step pods = scheduler_.step(now);

@@ -33,13 +33,15 @@ struct LoopSurroundings {
   LoopMailbox& mailbox;
   Log& log;
   kube::Client& writer;
-  std::function<bool()> synced;  // whether all that is watched has been listed
+  std::function<bool()> synced;                 // whether all that is watched has been listed
+  std::function<bool()> serves_workloads = {};  // whether there can be Workloads; absent: there can
 };
 
 class Loop {
  public:
   // What it is given must outlive it. `leading`: from the start, without an election.
-  Loop(LoopSurroundings surroundings, SchedulerOptions options, const kueue::ReadyRules& ready, bool leading);
+  Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const kueue::ControllerOptions& queues,
+       bool leading);
 
   // Until a Stop comes and all bindings are through, or `patience` after it is over: false, if writes are still under
   // way then.

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "dialects/kueue/names.h"
 #include "http/client.h"
 #include "http/server.h"
 #include "kube/credentials.h"
@@ -145,6 +147,13 @@ kube::LeaderHandlers leader_handlers(LoopMailbox& mailbox, Log& log, const std::
               }};
 }
 
+bool serves_workloads(const kube::Watches& watches) {
+  const std::vector<kube::WatchState> states = watches.states();
+  return std::any_of(states.begin(), states.end(), [](const kube::WatchState& state) {
+    return state.served && state.synced && state.wanted.group == kueue::kGroup && state.wanted.plural == "workloads";
+  });
+}
+
 }  // namespace
 
 Result<> run_service(const RunOptions& options, Log& log) {
@@ -161,6 +170,8 @@ Result<> run_service(const RunOptions& options, Log& log) {
   const std::string ns = !options.ns.empty() ? options.ns : in_pod ? config->default_namespace : "gantree-system";
   SchedulerOptions scheduler = options.scheduler;
   scheduler.instance = self;
+  kueue::ControllerOptions queues = options.queues;
+  queues.instance = self;
 
   LoopMailbox mailbox;
   const SignalWatch signals(mailbox);
@@ -178,8 +189,12 @@ Result<> run_service(const RunOptions& options, Log& log) {
   kube::Client writer(write_transport, *credentials, write_options);
 
   std::unique_ptr<kube::Watches> watches;
-  Loop loop({.mailbox = mailbox, .log = log, .writer = writer, .synced = [&] { return watches && watches->synced(); }},
-            std::move(scheduler), options.ready, !options.leader_elect);
+  Loop loop({.mailbox = mailbox,
+             .log = log,
+             .writer = writer,
+             .synced = [&] { return watches && watches->synced(); },
+             .serves_workloads = [&] { return watches && serves_workloads(*watches); }},
+            scheduler, queues, !options.leader_elect);
 
   std::unique_ptr<http::Server> server;
   if (!options.listen.empty()) {

@@ -16,7 +16,7 @@ namespace gantree {
 struct RunOptions {
   kube::ConfigRequest config;
   SchedulerOptions scheduler;
-  kueue::ReadyRules ready;
+  kueue::ControllerOptions queues;
   bool leader_elect = true;
   std::string ns;  // where the lease and the webhook's Secret are; "": that of the pod, else gantree-system
   std::string lease_name = "gantree";

@@ -121,13 +121,25 @@ WriteResult FakeServer::patch(Stored& stored, const Write& write) {
     } else if (write.verb == WriteVerb::kPatchStatus) {
       next.at({"status"}).merge(*body.find({"status"}));
     } else {
-      next.at({"spec"}).merge(*body.find({"spec"}));
+      if (const Tree* spec = body.find({"spec"})) {
+        next.at({"spec"}).merge(*spec);
+      }
+      if (const Tree* finalizers = body.find({"metadata", "finalizers"})) {
+        next.at({"metadata", "finalizers"}) = *finalizers;
+      }
     }
   }
   if (stored.kind == "Job") {
     const bool fixed = !stored.tree.flag({"spec", "suspend"}) || stored.tree.find({"status", "startTime"}) != nullptr;
     if (fixed && *next.find({"spec", "template"}) != *stored.tree.find({"spec", "template"})) {
       return WriteResult::kInvalid;
+    }
+    std::set<std::string> gates;
+    const Tree* list = next.find({"spec", "template", "spec", "schedulingGates"});
+    for (const Tree& gate : list == nullptr ? std::vector<Tree>() : list->items) {
+      if (!gates.insert(gate.str({"name"})).second) {
+        return WriteResult::kInvalid;
+      }
     }
   }
   if (next != stored.tree) {

@@ -86,20 +86,22 @@ void check_taints(json::Reader& read, json::Value taints) {
 }
 
 // What is wrong with the admission checks of a queue, which are not run: for the user to know.
-void remark_checks(json::Reader& read, json::Value spec, const ClusterQueue& queue, std::vector<std::string>& notes) {
+void remark_checks(json::Reader& read, json::Value spec, ClusterQueue& queue, std::vector<std::string>& notes) {
   const json::Value plain = read.any(spec, "admissionChecks");
   const json::Value strategy = read.any(spec, "admissionChecksStrategy");
-  if (strategy || (plain && plain.kind() == json::Kind::kArray && !plain.items().empty())) {
+  const json::Value listed = read.array(read.object(spec, "admissionChecksStrategy"), "admissionChecks");
+  queue.has_checks =
+      (listed && !listed.items().empty()) || (plain && plain.kind() == json::Kind::kArray && !plain.items().empty());
+  if (strategy || queue.has_checks) {
     notes.push_back(fmt::format("ClusterQueue \"{}\": admission checks are taken to pass", queue.name));
   }
-  const json::Value rules = read.array(read.object(spec, "admissionChecksStrategy"), "admissionChecks");
   const auto has = [&](std::string_view flavor) {
     return std::any_of(queue.groups.begin(), queue.groups.end(), [&](const ResourceGroup& group) {
       return std::any_of(group.flavors.begin(), group.flavors.end(),
                          [&](const FlavorQuota& quota) { return quota.flavor_name == flavor; });
     });
   };
-  for (const json::NodeData& item : rules ? rules.items() : std::span<const json::NodeData>()) {
+  for (const json::NodeData& item : listed ? listed.items() : std::span<const json::NodeData>()) {
     const json::Value flavors = read.array(json::Value(&item), "onFlavors");
     for (const json::NodeData& flavor : flavors ? flavors.items() : std::span<const json::NodeData>()) {
       const json::Value value(&flavor);

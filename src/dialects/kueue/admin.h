@@ -41,7 +41,8 @@ struct ClusterQueue {
   QueuePolicy policy;
   std::vector<ResourceGroup> groups;
   QueueId id;
-  std::string inactive;  // why it admits nothing: what it refers to is not there; "" where all is
+  bool has_checks = false;  // admission checks, which nobody runs
+  std::string inactive;     // why it admits nothing: what it refers to is not there; "" where all is
 };
 
 struct LocalQueue {

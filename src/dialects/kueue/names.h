@@ -15,7 +15,9 @@ inline constexpr std::string_view kReplicatedGroup = "leaderworkerset.x-k8s.io";
 inline constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";          // label; annotation in old files
 inline constexpr std::string_view kPriorityClass = "kueue.x-k8s.io/priority-class";  // label
 inline constexpr std::string_view kMinParallelism = "kueue.x-k8s.io/job-min-parallelism";
-inline constexpr std::string_view kMaxSeconds = "kueue.x-k8s.io/max-exec-time-seconds";         // label
+inline constexpr std::string_view kCompletionsFollow =
+    "kueue.x-k8s.io/job-completions-equal-parallelism";                                  // annotation, with "true"
+inline constexpr std::string_view kMaxSeconds = "kueue.x-k8s.io/max-exec-time-seconds";  // label
 inline constexpr std::string_view kPrebuiltWorkload = "kueue.x-k8s.io/prebuilt-workload-name";  // label or annotation
 
 inline constexpr std::string_view kStartedFor = "gantree.dev/started-for";  // ours: uid of the Workload; annotation
@@ -54,6 +56,12 @@ inline constexpr std::string_view kPlacement = "gantree.dev/placement";  // ours
 // On pods of a started job, so that they are found.
 inline constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";           // label
 inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";  // annotation
+
+// Ours, on a job that was started: what the start added, so that it can be taken away again. Annotation.
+inline constexpr std::string_view kStartedWith = "gantree.dev/started-with";
+
+// On what Kueue made: it is not to go as long as something runs with it. Finalizer.
+inline constexpr std::string_view kInUse = "kueue.x-k8s.io/resource-in-use";
 
 // On a Workload: its job, for whoever looks for it by label.
 inline constexpr std::string_view kJobUid = "kueue.x-k8s.io/job-uid";

@@ -152,5 +152,49 @@ TEST(QueuedJob, ThatWasStoppedKeepsTheTemplatesThatItCameWith) {
   EXPECT_EQ(world.spec(workload, "active"), "false");
 }
 
+TEST(QueuedJob, WhoseWorkloadIsRefusedTwiceIsToldSo) {
+  JobWorld world(1, 1, 8);
+  world.job("train", {});
+  for (int i = 0; i < 4; ++i) {
+    for (const Order& order : world.step()) {
+      const bool creation = order.write.verb == WriteVerb::kCreate;  // the others are what queues tell of themselves
+      world.controller.answered(order.id, creation ? Answer::kRefused : Answer::kDone, "spec.podSets: Too many: 19",
+                                world.now);
+    }
+    EXPECT_EQ(world.events.size(), i < 2 ? 0U : 1U);
+    world.now += std::chrono::seconds(4);
+  }
+  ASSERT_EQ(world.events.size(), 1U) << "once";
+  EXPECT_THAT(world.events.front().write.body, HasSubstr("Too many: 19"));
+  EXPECT_THAT(world.events.front().write.body, HasSubstr(R"("kind":"Job")"));
+  ASSERT_EQ(world.remarks.size(), 1U);
+  EXPECT_THAT(world.remarks.front(), HasSubstr("Too many: 19"));
+}
+
+TEST(QueuedJob, IsLeftAloneWhileTheServerKnowsNoWorkloads) {
+  JobWorld world(1, 1, 8);
+  world.controller.serve(false);
+  world.job("waits", {});
+  world.job("runs", {.suspended = false, .started = true});
+  EXPECT_TRUE(world.step().empty());
+  world.controller.serve(true);
+  EXPECT_FALSE(world.step().empty());
+}
+
+TEST(QueuedJob, KeepsConditionsOfOthersAsTheyAre) {
+  JobWorld world(1, 1, 8);
+  world.job("train", {});
+  Order create = world.only("Workload");
+  const std::size_t end = create.write.body.rfind('}');
+  create.write.body.insert(end,
+                           R"(,"status":{"conditions":[{"type":"Mine","status":"Unknown","reason":"R",)"
+                           R"("message":"m","lastTransitionTime":"2023-11-14T22:13:20Z","observedGeneration":7}]})");
+  world.carry_out(create);
+  world.carry_out(world.only("Workload"));
+  EXPECT_THAT(world.status(create.write.object.name, "conditions"),
+              HasSubstr(R"("type":"Mine","status":"Unknown","reason":"R")"));
+  EXPECT_THAT(world.status(create.write.object.name, "conditions"), HasSubstr(R"("observedGeneration":7)"));
+}
+
 }  // namespace
 }  // namespace gantree::kueue

@@ -120,11 +120,10 @@ class JobWorld {
   std::vector<Order> step() {
     Step step = controller.step(now);
     wake = step.wake;
+    remarks.insert(remarks.end(), step.remarks.begin(), step.remarks.end());
     std::vector<Order> orders;
     for (Order& order : step.orders) {
-      if (order.urgency != Urgency::kEvent) {
-        orders.push_back(std::move(order));
-      }
+      (order.urgency == Urgency::kEvent ? events : orders).push_back(std::move(order));
     }
     return orders;
   }
@@ -220,6 +219,8 @@ class JobWorld {
   Time now = kJobsStart;
   std::optional<Time> wake;
   std::vector<Order> to_jobs;
+  std::vector<Order> events;
+  std::vector<std::string> remarks;
   int version = 1;
 
  private:

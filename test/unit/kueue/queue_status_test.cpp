@@ -43,6 +43,21 @@ TEST(QueueStatus, TellsWhoWaitsWhoIsAdmittedAndWhatIsUsedAndBorrowed) {
   EXPECT_EQ(world.status("LocalQueue ns/b", "admittedWorkloads"), "0");
 }
 
+TEST(QueueStatus, SaysThatNobodyRunsItsAdmissionChecks) {
+  const auto conditions = [](bool ignore) {
+    QueueWorld world(ignore);
+    world.flavor("default");
+    world.cluster_queue("q", 4, R"("admissionChecksStrategy":{"admissionChecks":[{"name":"budget"}]})");
+    world.local_queue("ns", "l", "q");
+    world.workload("ns", "w", "l", 1);
+    world.settle();
+    return world.status("ClusterQueue /q", "conditions") + world.status("Workload ns/w", "conditions");
+  };
+  EXPECT_THAT(conditions(false), HasSubstr(R"("status":"False","reason":"AdmissionCheckNotFound")"));
+  EXPECT_THAT(conditions(false), HasSubstr("has admission checks, and nobody runs them"));
+  EXPECT_THAT(conditions(true), HasSubstr(R"("type":"Admitted","status":"True")"));
+}
+
 TEST(QueueStatus, SaysWhatIsMissing) {
   QueueWorld world;
   world.cluster_queue("poor", 4);

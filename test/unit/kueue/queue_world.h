@@ -19,6 +19,8 @@ inline constexpr Time kWorldStart{std::chrono::seconds(1'700'000'000)};
 
 class QueueWorld {
  public:
+  explicit QueueWorld(bool ignore_checks = false) : controller(cluster, {.ignore_checks = ignore_checks}) {}
+
   struct Kept {
     std::string kind;
     std::string ns;
@@ -91,7 +93,7 @@ class QueueWorld {
   }
 
   Cluster cluster;
-  Controller controller{cluster, {}};
+  Controller controller;
   Time now = kWorldStart;
   std::optional<Time> wake;
   std::map<std::string, Kept> objects;

@@ -4,16 +4,12 @@
 #include "dialects/kueue/hooks/hooks.h"
 #include "dialects/kueue/hooks/job_object.h"
 #include "dialects/kueue/names.h"
+#include "dialects/kueue/waiting_job.h"
 #include "json/patch.h"
 
 namespace gantree::kueue {
 
 namespace {
-
-bool is_of_job_set(const Object& object) {
-  const Owner owner = controller_of(object);
-  return owner.kind == "JobSet" && owner.group == "jobset.x-k8s.io";
-}
 
 std::string_view parallelism_of(const Object& object) {
   const json::Value spec = object.value["spec"];
@@ -28,7 +24,7 @@ Mutation suspend_job(const NamedObject& named, const Object* old) {
   if (old != nullptr || queue_of(object).empty() || is_of_job_set(object)) {
     return {};
   }
-  if (!prebuilt_of(object).empty()) {
+  if (!waits_by_itself(object)) {
     return {.warnings = {prebuilt_warning(object)}};
   }
   json::Patch patch(object.value);

@@ -1,0 +1,73 @@
+// What pods get from the API server counts before they are there.
+#include <gmock/gmock.h>
+
+#include "unit/kueue/small_cluster.h"
+
+namespace gantree::test {
+namespace {
+
+using testing::HasSubstr;
+
+// A Job "j" of two pods with these fields in their spec.
+void put_job(SmallCluster& cluster, const std::string& pods) {
+  cluster.put("batch", "v1", "Job",
+              fmt::format("{{'metadata':{{'name':'j','namespace':'ns','labels':{{'kueue.x-k8s.io/queue-name':'q'}}}},"
+                          "'spec':{{'suspend':true,'parallelism':2,'completions':2,'template':{{'spec':{{{}}}}}}}}}",
+                          pods));
+}
+
+// The containers of the first pod set of the Workload of "j".
+std::string containers(const SmallCluster& cluster) {
+  return cluster.workload("j")
+      .find({"spec", "podSets"})
+      ->items.front()
+      .find({"template", "spec", "containers"})
+      ->to_json();
+}
+
+void put_limit_range(SmallCluster& cluster, const std::string& limits) {
+  cluster.put(
+      "", "v1", "LimitRange",
+      fmt::format("{{'metadata':{{'name':'l','namespace':'ns'}},'spec':{{'limits':[{{'type':'Container',{}}}]}}}}",
+                  limits));
+}
+
+TEST(PodDefaults, AreInTheWorkloadWhereTheJobSaysNothingItself) {
+  SmallCluster cluster;
+  put_limit_range(cluster, "'defaultRequest':{'memory':'1Gi','nvidia.com/gpu':'3'},'default':{'cpu':'2'}");
+  put_job(cluster, "'containers':[{'name':'c','resources':{'requests':{'nvidia.com/gpu':'1'}}}]");
+  cluster.settle();
+  EXPECT_EQ(
+      containers(cluster),
+      R"([{"name":"c","resources":{"limits":{"cpu":"2"},"requests":{"cpu":"2","memory":"1Gi","nvidia.com/gpu":"1"}}}])");
+}
+
+TEST(PodDefaults, OfANamespaceDecideWhetherAJobFits) {
+  SmallCluster cluster;
+  cluster.node("a", 4);
+  put_limit_range(cluster, "'defaultRequest':{'nvidia.com/gpu':'3'}");
+  put_job(cluster, "'containers':[{'name':'c'}]");
+  cluster.settle();
+  EXPECT_FALSE(cluster.admitted("j")) << "six GPUs in all, and no host has more than four";
+  put_limit_range(cluster, "'defaultRequest':{'nvidia.com/gpu':'2'}");
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("j"));
+  EXPECT_FALSE(cluster.suspended("j"));
+  EXPECT_EQ(cluster.server.find(FakeServer::key("Job", "ns", "j"))
+                ->tree.find({"spec", "template", "spec", "containers"})
+                ->to_json(),
+            R"([{"name":"c"}])")
+      << "the job itself stays as it is";
+}
+
+TEST(PodDefaults, IncludeTheOverheadOfARuntime) {
+  SmallCluster cluster;
+  cluster.put("node.k8s.io", "v1", "RuntimeClass",
+              "{'metadata':{'name':'kata'},'handler':'k','overhead':{'podFixed':{'memory':'160Mi'}}}");
+  put_job(cluster, "'runtimeClassName':'kata','containers':[{'name':'c'}]");
+  cluster.settle();
+  EXPECT_THAT(cluster.workload("j").to_json(), HasSubstr(R"("overhead":{"memory":"160Mi"})"));
+}
+
+}  // namespace
+}  // namespace gantree::test
