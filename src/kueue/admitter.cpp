@@ -82,6 +82,7 @@ std::vector<Entry*> Admitter::front_of(Line& line, Time now) {
     Entry& entry = **it;
     // In a strict queue whoever cannot be tried holds up the others all the same.
     if (line.in_order && put_off(entry, now)) {
+      held_back_ = held_back_ || entry.guard.closed(entry.object.resource_version, now);
       break;
     }
     const int count = line.in_order ? 1 : static_cast<int>(front.size()) + 1;
@@ -95,7 +96,8 @@ std::vector<Entry*> Admitter::front_of(Line& line, Time now) {
 }
 
 void Admitter::admit(Time now, Step& step) {
-  if (!ledger_.room_changed && ledger_.waiting_changed.empty()) {
+  // Whoever stands behind one that was being written to is looked at again, whatever becomes of that one.
+  if (!std::exchange(held_back_, false) && !ledger_.room_changed && ledger_.waiting_changed.empty()) {
     return;
   }
   if (const Entry* starting = held_up_by()) {

@@ -56,6 +56,7 @@ class Admitter {
   Ledger& ledger_;
   Grants& grants_;
   bool one_by_one_;
+  bool held_back_ = false;  // the first of a strict queue could not be tried, since it was being written to
   std::uint64_t room_ = 1;  // grows whenever room or quota may have come free
 };
 

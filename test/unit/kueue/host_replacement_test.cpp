@@ -31,7 +31,8 @@ void submit_group(SmallCluster& cluster) {
   const auto part = [](const std::string& name, int pods) {
     return fmt::format(
         "{{'name':'{}','replicas':1,'template':{{'spec':{{'parallelism':{},'completions':{},'template':{{'metadata':"
-        "{{'annotations':{{'kueue.x-k8s.io/podset-group-name':'all','kueue.x-k8s.io/podset-required-topology':'rack'}}}},"
+        "{{'annotations':{{'kueue.x-k8s.io/podset-group-name':'all','kueue.x-k8s.io/"
+        "podset-required-topology':'rack'}}}},"
         "'spec':{{'containers':[{{'name':'c','resources':{{'requests':{{'nvidia.com/gpu':'4'}}}}}}]}}}}}}}}}}",
         name, pods, pods);
   };
