@@ -1,7 +1,8 @@
 """Jobs of queues whose pods do not become ready, on a real control plane."""
 from harness.queues import RACK, REQUIRED, condition
 
-GANTREE_FLAGS = ["--pods-ready-timeout", "5s", "--pods-recovery-timeout", "3s", "--requeue-backoff", "1s", "--requeue-limit", "1"]
+# A Job rests for ten seconds before it makes a pod anew.
+GANTREE_FLAGS = ["--pods-ready-timeout", "15s", "--pods-recovery-timeout", "3s", "--requeue-backoff", "1s", "--requeue-limit", "1"]
 
 
 def test_a_job_that_does_not_get_ready_is_queued_again_and_then_given_up(pool):
