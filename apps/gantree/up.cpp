@@ -111,6 +111,33 @@ Result<> fill(apiserver::Api& api, const UpFlags& flags) {
   return flags.generate.empty() ? Result<>() : add_generated_nodes(api, flags.generate);
 }
 
+// The scheduler, installed as in any cluster and run in this process, until it is told to end.
+Result<> schedule(apiserver::Api& api, UpFlags& flags, const std::string& server, Log& log) {
+  const auto port = free_port();
+  if (!port) {
+    return tl::unexpected(port.error());
+  }
+  flags.run.webhook_listen = fmt::format("127.0.0.1:{}", *port);
+  InstallOptions install;
+  api.set_service(fmt::format("{}/{}", install.ns, kWebhookService), flags.run.webhook_listen);
+  if (auto installed = install_into(flags.run.config, install); !installed) {
+    return installed;
+  }
+  if (auto filled = fill(api, flags); !filled) {
+    return filled;
+  }
+  // What the webhooks have to judge can be made only when they are served, which run_service() sees to.
+  const std::jthread rest([&](const std::stop_token& stop) {
+    if (!flags.generate.empty()) {
+      if (auto added = add_topologies(api, flags.generate, stop); !added && !stop.stop_requested()) {
+        log.warning(added.error().message);
+      }
+    }
+    greet(flags.run.config.kubeconfig, server, true);
+  });
+  return run_service(flags.run, log);
+}
+
 Result<> serve(UpFlags flags) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -157,6 +184,7 @@ Result<> serve(UpFlags flags) {
   pace.speed = flags.speed;
   const auto controllers =
       std::make_unique<controllers::Runner>(**api, pace, [&log](const std::string& what) { log.warning(what); });
+  flags.run.config.kubeconfig = *kubeconfig;
   if (flags.no_scheduler) {
     if (auto filled = fill(**api, flags); !filled) {
       return filled;
@@ -164,30 +192,7 @@ Result<> serve(UpFlags flags) {
     greet(*kubeconfig, server, false);
     wait_for_signal(signals);
   } else {
-    const auto port = free_port();
-    if (!port) {
-      return tl::unexpected(port.error());
-    }
-    flags.run.config.kubeconfig = *kubeconfig;
-    flags.run.webhook_listen = fmt::format("127.0.0.1:{}", *port);
-    InstallOptions install;
-    (*api)->set_service(fmt::format("{}/{}", install.ns, kWebhookService), flags.run.webhook_listen);
-    if (auto installed = install_into(flags.run.config, install); !installed) {
-      return installed;
-    }
-    if (auto filled = fill(**api, flags); !filled) {
-      return filled;
-    }
-    // What the webhooks have to judge can be made only when they are served, which run_service() sees to.
-    const std::jthread rest([&](const std::stop_token& stop) {
-      if (!flags.generate.empty()) {
-        if (auto added = add_topologies(**api, flags.generate, stop); !added && !stop.stop_requested()) {
-          log.warning(added.error().message);
-        }
-      }
-      greet(*kubeconfig, server, true);
-    });
-    if (auto ran = run_service(flags.run, log); !ran) {
+    if (auto ran = schedule(**api, flags, server, log); !ran) {
       return ran;
     }
   }

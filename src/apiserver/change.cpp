@@ -202,13 +202,11 @@ Task<Answer> update_object(Core& core, RequestPtr request) {
   }
   const std::string_view name = text_at(*object, {"metadata", "name"});
   if (!name.empty() && name != request->name) {
-    co_return refuse(bad_request(
-        fmt::format("the name of the object ({}) does not match the name on the URL ({})", name, request->name)));
+    co_return refuse(bad_request(fmt::format("the object is called {}, and the path says {}", name, request->name)));
   }
   const std::string_view ns = text_at(*object, {"metadata", "namespace"});
   if (request->kind->namespaced && !ns.empty() && ns != request->ns) {
-    co_return refuse(
-        bad_request("the namespace of the provided object does not match the namespace sent on the request"));
+    co_return refuse(bad_request("the object and the path name different namespaces"));
   }
   auto change = std::make_shared<Change>();
   auto wanted = std::make_shared<const Object>(std::move(*object));

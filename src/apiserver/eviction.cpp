@@ -39,13 +39,12 @@ std::vector<std::string> budgets_of(const Core& core, const std::string& ns, con
 }
 
 Failure over_budget(const Object& budget) {
-  Failure failure =
-      too_many_requests("Cannot evict pod as it would violate the pod's disruption budget.", std::chrono::seconds(0));
-  add_cause(failure, "DisruptionBudget",
-            fmt::format("The disruption budget {} needs {} healthy pods and has {} currently",
-                        text_at(budget, {"metadata", "name"}), number_at(budget, {"status", "desiredHealthy"}),
-                        number_at(budget, {"status", "currentHealthy"})),
-            "");
+  Failure failure = too_many_requests("the pod's disruption budget does not allow it now", std::chrono::seconds(0));
+  add_cause(
+      failure, "DisruptionBudget",
+      fmt::format("disruption budget {} wants {} healthy pods; there are {}", text_at(budget, {"metadata", "name"}),
+                  number_at(budget, {"status", "desiredHealthy"}), number_at(budget, {"status", "currentHealthy"})),
+      "");
   return failure;
 }
 
@@ -56,8 +55,7 @@ Outcome<> spend(Core& core, const Key& key, std::string_view pod, bool rehearsal
     return {};
   }
   if (number_at(*budget, {"status", "observedGeneration"}) < number_at(*budget, {"metadata", "generation"})) {
-    return tl::unexpected(
-        too_many_requests("Cannot evict pod as it would violate the pod's disruption budget.", kRetry));
+    return tl::unexpected(too_many_requests("the pod's disruption budget does not allow it now", kRetry));
   }
   if (number_at(*budget, {"status", "disruptionsAllowed"}) <= 0) {
     return tl::unexpected(over_budget(*budget));
@@ -104,8 +102,8 @@ Task<Answer> evict_pod(Core& core, RequestPtr request) {
   if (!is_free(*pod)) {
     const std::vector<std::string> names = budgets_of(core, request->ns, *pod);
     if (names.size() > 1) {
-      co_return refuse(internal_error(
-          "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."));
+      co_return refuse(
+          internal_error("several PodDisruptionBudgets count this pod: it cannot be told which of them decides"));
     }
     for (const std::string& name : names) {
       if (const auto spent = spend(core, {request->ns, name}, request->name, options->dry_run); !spent) {

@@ -42,10 +42,7 @@ std::optional<std::string> not_dns_label(std::string_view name) {
   if (is_dns_label(name)) {
     return std::nullopt;
   }
-  return "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
-         "with "
-         "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
-         "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+  return "must be a DNS label: lower case letters, digits and '-', a letter or digit at both ends";
 }
 
 std::optional<std::string> not_dns_1035_label(std::string_view name) {
@@ -55,10 +52,8 @@ std::optional<std::string> not_dns_1035_label(std::string_view name) {
   if (is_dns_label(name) && is_lower(name.front())) {
     return std::nullopt;
   }
-  return "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
-         "character, "
-         "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
-         "'[a-z]([-a-z0-9]*[a-z0-9])?')";
+  return "must be a DNS label that begins with a letter: lower case letters, digits and '-', a letter or digit at the "
+         "end";
 }
 
 std::optional<std::string> not_dns_subdomain(std::string_view name) {
@@ -77,10 +72,8 @@ std::optional<std::string> not_dns_subdomain(std::string_view name) {
   if (good) {
     return std::nullopt;
   }
-  return "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
-         "start and "
-         "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
-         "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+  return "must be a DNS name: labels of lower case letters, digits and '-', joined by '.', each with a letter or digit "
+         "at both ends";
 }
 
 std::optional<std::string> not_path_segment(std::string_view name) {
@@ -102,11 +95,7 @@ std::optional<std::string> not_qualified_name(std::string_view name) {
     const std::string_view prefix = name.substr(0, slash);
     last = name.substr(slash + 1);
     if (last.find('/') != std::string_view::npos) {
-      return "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with "
-             "an "
-             "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-             "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. "
-             "'example.com/MyName')";
+      return "must be a name, or a DNS name, one '/' and a name";
     }
     if (prefix.empty()) {
       return "prefix part must be non-empty";
@@ -124,10 +113,7 @@ std::optional<std::string> not_qualified_name(std::string_view name) {
   if (is_loose_name(last)) {
     return std::nullopt;
   }
-  return "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-         "alphanumeric "
-         "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-         "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+  return "name part may have letters, digits, '-', '_' and '.' alone, and a letter or digit at both ends";
 }
 
 std::optional<std::string> not_label_value(std::string_view value) {
@@ -137,11 +123,7 @@ std::optional<std::string> not_label_value(std::string_view value) {
   if (value.empty() || is_loose_name(value)) {
     return std::nullopt;
   }
-  return "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
-         "and "
-         "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation "
-         "is "
-         "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+  return "must be empty, or letters, digits, '-', '_' and '.' with a letter or digit at both ends";
 }
 
 }  // namespace gantree::apiserver

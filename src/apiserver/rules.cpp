@@ -62,8 +62,8 @@ void check_owners(const Array* owners, FieldErrors& errors) {
     controllers += controller != nullptr && controller->is_bool() && controller->get_bool() ? 1 : 0;
   }
   if (controllers > 1) {
-    errors.push_back(invalid_value("metadata.ownerReferences", Value(*owners),
-                                   "Only one reference can have Controller set to true. Found \"true\" in references"));
+    errors.push_back(
+        invalid_value("metadata.ownerReferences", Value(*owners), "no more than one owner may be the controller"));
   }
 }
 
@@ -72,13 +72,11 @@ void check_priority_class(const Object& object, FieldErrors& errors) {
   const Value& value = value_at(object, {"value"});
   const bool critical = name == "system-node-critical" || name == "system-cluster-critical";
   if (name.starts_with("system-") && !critical) {
-    errors.push_back(forbidden("metadata.name",
-                               "priority class names with 'system-' prefix are reserved for system use only. "
-                               "error: " +
-                                   std::string(name) + " is not a known system priority class"));
-  } else if (!critical && value.is_int64() && value.get_int64() > kHighestUserPriority) {
     errors.push_back(forbidden(
-        "value", fmt::format("maximum allowed value of a user defined priority is {}", kHighestUserPriority)));
+        "metadata.name",
+        "names that begin with 'system-' are the system's own, and it knows none called " + std::string(name)));
+  } else if (!critical && value.is_int64() && value.get_int64() > kHighestUserPriority) {
+    errors.push_back(forbidden("value", fmt::format("users' classes go up to {}", kHighestUserPriority)));
   }
   check_one_of(object, "", "preemptionPolicy", {"Never", "PreemptLowerPriority"}, errors);
 }
@@ -89,7 +87,7 @@ void check_budget(const Object& object, FieldErrors& errors) {
     return;
   }
   if (!value_at(*spec, {"minAvailable"}).is_null() && !value_at(*spec, {"maxUnavailable"}).is_null()) {
-    errors.push_back(invalid_value("spec", Value(*spec), "minAvailable and maxUnavailable cannot be both set"));
+    errors.push_back(invalid_value("spec", Value(*spec), "either minAvailable or maxUnavailable, not both"));
   }
 }
 
@@ -106,11 +104,8 @@ void check_data_keys(const Object& object, FieldErrors& errors) {
                           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
                         });
       if (!good) {
-        errors.push_back(
-            invalid_value(key_path(field, key), Value(key),
-                          "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
-                          "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
-                          "'[-._a-zA-Z0-9]+')"));
+        errors.push_back(invalid_value(key_path(field, key), Value(key),
+                                       "keys have letters, digits, '-', '_' and '.' alone, at most 253 of them"));
       }
     }
   }
@@ -123,11 +118,11 @@ void check_kept_data(const Object& old_object, const Object& new_object, FieldEr
   }
   const Value& still = value_at(new_object, {"immutable"});
   if (!still.is_bool() || !still.get_bool()) {
-    errors.push_back(forbidden("immutable", "field is immutable when `immutable` is set"));
+    errors.push_back(forbidden("immutable", "cannot change, since `immutable` is set"));
   }
   for (const std::string_view key : {"data", "binaryData"}) {
     if (!same_at(old_object, new_object, {key})) {
-      errors.push_back(forbidden(std::string(key), "field is immutable when `immutable` is set"));
+      errors.push_back(forbidden(std::string(key), "cannot change, since `immutable` is set"));
     }
   }
 }
@@ -214,7 +209,7 @@ FieldErrors check_update(std::string_view group, std::string_view kind, const Ob
     check_workload_update(kind, old_object, new_object, errors);
   } else if (group == "scheduling.k8s.io") {
     if (!same_at(old_object, new_object, {"value"})) {
-      errors.push_back(forbidden("value", "may not be changed in an update."));
+      errors.push_back(forbidden("value", "cannot change"));
     }
     check_unchanged(old_object, new_object, {"preemptionPolicy"}, errors);
   } else if (group == "rbac.authorization.k8s.io" && kind.ends_with("Binding") &&
@@ -228,14 +223,14 @@ std::optional<std::string> binding_problem(const Object& pod) {
   const std::string_view name = text_at(pod, {"metadata", "name"});
   const std::string_view node = text_at(pod, {"spec", "nodeName"});
   if (!text_at(pod, {"metadata", "deletionTimestamp"}).empty()) {
-    return fmt::format("pod {} is being deleted, cannot be assigned to a host", name);
+    return fmt::format("pod {} is going: it gets no node any more", name);
   }
   if (!node.empty()) {
-    return fmt::format("pod {} is already assigned to node \"{}\"", name, node);
+    return fmt::format("pod {} has its node already, \"{}\"", name, node);
   }
   const Array* gates = array_at(pod, {"spec", "schedulingGates"});
   if (gates != nullptr && !gates->empty()) {
-    return fmt::format("pod {} has non-empty .spec.schedulingGates", name);
+    return fmt::format("pod {} still has scheduling gates", name);
   }
   return std::nullopt;
 }
@@ -248,7 +243,7 @@ std::optional<std::string> second_default_problem(const Object& priority_class,
   }
   for (const PriorityClassFacts& other : classes) {
     if (other.global_default && other.name != text_at(priority_class, {"metadata", "name"})) {
-      return fmt::format("PriorityClass {} is already marked as default. Only one default can exist", other.name);
+      return fmt::format("PriorityClass {} is the default already, and there can be one only", other.name);
     }
   }
   return std::nullopt;

@@ -35,7 +35,7 @@ void check_versions(const Object& spec, FieldErrors& errors) {
   }
   if (stored != 1) {
     errors.push_back(invalid_value("spec.versions", versions == nullptr ? Value() : Value(*versions),
-                                   "must have exactly one version marked as storage version"));
+                                   "one version, and only one, must be the one that is stored"));
   }
 }
 
@@ -51,7 +51,7 @@ void check_definition(const Object& definition, FieldErrors& errors) {
   const std::string plural(text_at(*spec, {"names", "plural"}));
   const std::string_view name = text_at(definition, {"metadata", "name"});
   if (name != plural + "." + group) {
-    errors.push_back(invalid_value("metadata.name", Value(name), "must be spec.names.plural+\".\"+spec.group"));
+    errors.push_back(invalid_value("metadata.name", Value(name), "must be the plural name, a dot and the group"));
   }
   if (group.empty()) {
     errors.push_back(required("spec.group"));

@@ -132,7 +132,8 @@ class PodChecks {
     const auto asked = parse_amount(request);
     if (limit == nullptr) {
       if (!is_overcommitable(name)) {
-        errors_.push_back(required(child_path(path, "limits"), "Limit must be set for non overcommitable resources"));
+        errors_.push_back(
+            required(child_path(path, "limits"), "needs a limit: nobody can have more of it than there is"));
       }
       return;
     }
@@ -218,20 +219,19 @@ class PodChecks {
         errors_.push_back(invalid_value(child_path(field, "key"), Value(key), *problem));
       }
       if (key.empty() && relation != "Exists") {
-        errors_.push_back(invalid_value(
-            child_path(field, "operator"), Value(relation),
-            "operator must be Exists when `key` is empty, which means \"match all values and all keys\""));
+        errors_.push_back(invalid_value(child_path(field, "operator"), Value(relation),
+                                        "without a key the operator must be Exists: all taints are meant"));
       }
       if (relation == "Exists" && !text_at(*toleration, {"value"}).empty()) {
         errors_.push_back(invalid_value(child_path(field, "operator"), Value(text_at(*toleration, {"value"})),
-                                        "value must be empty when `operator` is 'Exists'"));
+                                        "Exists takes no value"));
       }
       check_one_of(*toleration, field, "operator", {"Equal", "Exists", "Gt", "Lt"}, errors_);
       check_one_of(*toleration, field, "effect", {"", "NoSchedule", "PreferNoSchedule", "NoExecute"}, errors_);
       const bool evicts = text_at(*toleration, {"effect"}) == "NoExecute";
       if (!value_at(*toleration, {"tolerationSeconds"}).is_null() && !evicts) {
         errors_.push_back(invalid_value(child_path(field, "effect"), Value(text_at(*toleration, {"effect"})),
-                                        "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+                                        "tolerationSeconds goes with NoExecute alone"));
       }
     }
   }
@@ -253,8 +253,7 @@ class PodChecks {
       }
     }
     if (!text_at(spec, {"nodeName"}).empty()) {
-      errors_.push_back(
-          forbidden(child_path(path, "nodeName"), "cannot be set until all schedulingGates have been cleared"));
+      errors_.push_back(forbidden(child_path(path, "nodeName"), "cannot be set as long as there are scheduling gates"));
     }
   }
 
@@ -284,13 +283,11 @@ class PodChecks {
     const Array* values = array_at(expression, {"values"});
     const std::size_t count = values == nullptr ? 0 : values->size();
     if ((relation == "In" || relation == "NotIn") && count == 0) {
-      errors_.push_back(required(child_path(path, "values"), "must be specified when `operator` is 'In' or 'NotIn'"));
+      errors_.push_back(required(child_path(path, "values"), "In and NotIn need values"));
     } else if ((relation == "Exists" || relation == "DoesNotExist") && count > 0) {
-      errors_.push_back(
-          forbidden(child_path(path, "values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+      errors_.push_back(forbidden(child_path(path, "values"), "Exists and DoesNotExist take no values"));
     } else if ((relation == "Gt" || relation == "Lt") && count != 1) {
-      errors_.push_back(
-          required(child_path(path, "values"), "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+      errors_.push_back(required(child_path(path, "values"), "Lt and Gt need one value"));
     }
     if (expression.is_object()) {
       const std::vector<std::string> known = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};

@@ -10,10 +10,9 @@ namespace gantree::apiserver {
 namespace {
 
 constexpr std::string_view kFrozen =
-    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
-    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
-    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
-constexpr std::string_view kAdditionsOnly = "only additions are allowed (no mutations or deletions)";
+    "of a pod only images, activeDeadlineSeconds, further tolerations and a negative "
+    "terminationGracePeriodSeconds may change";
+constexpr std::string_view kAdditionsOnly = "a gated pod's node affinity may only grow";
 
 bool has_gates(const Object& spec) {
   const Array* gates = array_at(spec, {"schedulingGates"});
@@ -30,7 +29,7 @@ void check_gates(const Object& old_spec, const Object& new_spec, FieldErrors& er
                        });
     if (!known) {
       errors.push_back(forbidden(child_path(index_path("spec.schedulingGates", i), "name"),
-                                 fmt::format("only deletion is allowed, but found new scheduling gate '{}'", name)));
+                                 fmt::format("gates may only be taken away, and '{}' is new", name)));
     }
   }
 }
@@ -55,7 +54,7 @@ void check_tolerations(const Object& old_spec, const Object& new_spec, FieldErro
                       });
     if (!kept) {
       errors.push_back(
-          forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"));
+          forbidden("spec.tolerations", "of a toleration that is there only tolerationSeconds may change"));
       return;
     }
   }
@@ -67,11 +66,9 @@ void check_deadline(const Object& old_spec, const Object& new_spec, FieldErrors&
   if (after.is_int64() && (after.get_int64() < 1 || after.get_int64() > 2147483647)) {
     errors.push_back(invalid_value("spec.activeDeadlineSeconds", after, "must be between 1 and 2147483647, inclusive"));
   } else if (before.is_int64() && after.is_int64() && before.get_int64() < after.get_int64()) {
-    errors.push_back(
-        invalid_value("spec.activeDeadlineSeconds", after, "must be less than or equal to previous value"));
+    errors.push_back(invalid_value("spec.activeDeadlineSeconds", after, "may only become less"));
   } else if (before.is_int64() && after.is_null()) {
-    errors.push_back(
-        invalid_value("spec.activeDeadlineSeconds", after, "must not update from a positive integer to nil value"));
+    errors.push_back(invalid_value("spec.activeDeadlineSeconds", after, "cannot be taken back once it is set"));
   }
 }
 
@@ -92,7 +89,7 @@ void check_narrowing(const Object& old_spec, const Object& new_spec, FieldErrors
       const Value* still = find(new_spec, {"nodeSelector", member.key()});
       if (still == nullptr || !same(*still, member.value())) {
         errors.push_back(invalid_value("spec.nodeSelector", value_at(new_spec, {"nodeSelector"}),
-                                       "only additions to spec.nodeSelector are allowed (no mutations or deletions)"));
+                                       "a gated pod's node selector may only grow"));
         break;
       }
     }
@@ -110,7 +107,7 @@ void check_narrowing(const Object& old_spec, const Object& new_spec, FieldErrors
   }
   if (after == nullptr || after->size() != before->size()) {
     errors.push_back(invalid_value(field, after == nullptr ? Value() : Value(*after),
-                                   "no additions/deletions to non-empty NodeSelectorTerms list are allowed"));
+                                   "a gated pod's terms may be made narrower, but neither more nor fewer"));
     return;
   }
   for (std::size_t i = 0; i < before->size(); ++i) {

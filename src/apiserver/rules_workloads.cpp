@@ -58,9 +58,8 @@ void check_indexed(const Object& spec, FieldErrors& errors) {
   }
   const Value& parallelism = value_at(spec, {"parallelism"});
   if (indexed && parallelism.is_int64() && parallelism.get_int64() > kMaxIndexedParallelism) {
-    errors.push_back(invalid_value(
-        "spec.parallelism", parallelism,
-        fmt::format("must be less than or equal to {} when completion mode is Indexed", kMaxIndexedParallelism)));
+    errors.push_back(invalid_value("spec.parallelism", parallelism,
+                                   fmt::format("an indexed Job has at most {}", kMaxIndexedParallelism)));
   }
   if (!indexed && !value_at(spec, {"backoffLimitPerIndex"}).is_null()) {
     errors.push_back(invalid_value("spec.backoffLimitPerIndex", value_at(spec, {"backoffLimitPerIndex"}),
@@ -178,10 +177,10 @@ void check_stateful_update(const Object& old_spec, const Object& new_spec, Field
     after.stable_erase(key);
   }
   if (!same(Value(before), Value(after))) {
-    errors.push_back(forbidden("spec",
-                               "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
-                               "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
-                               "'minReadySeconds' are forbidden"));
+    errors.push_back(
+        forbidden("spec",
+                  "of a StatefulSet only replicas, ordinals, template, updateStrategy, revisionHistoryLimit, "
+                  "persistentVolumeClaimRetentionPolicy and minReadySeconds may change"));
   }
 }
 

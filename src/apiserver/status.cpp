@@ -87,8 +87,7 @@ Failure conflict(const GroupResource& what, std::string_view name, std::string_v
 }
 
 Failure modified(const GroupResource& what, std::string_view name) {
-  return conflict(what, name,
-                  "the object has been modified; please apply your changes to the latest version and try again");
+  return conflict(what, name, "it was changed meanwhile: read it again, and make the change on what is there now");
 }
 
 Failure forbidden_request(const GroupResource& what, std::string_view name, std::string_view why) {
@@ -104,7 +103,7 @@ Failure method_not_supported(const GroupResource& what, std::string_view verb) {
 }
 
 Failure method_not_allowed_here() {
-  return failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}, "");
+  return failure(405, "MethodNotAllowed", "nobody here answers to this method", {}, "");
 }
 
 Failure expired(std::string_view message) {
@@ -112,9 +111,8 @@ Failure expired(std::string_view message) {
 }
 
 Failure unsupported_media_type(std::string_view accepted) {
-  return failure(
-      415, "UnsupportedMediaType",
-      fmt::format("the body of the request was in an unknown format - accepted media types include: {}", accepted));
+  return failure(415, "UnsupportedMediaType",
+                 fmt::format("the body is in a form that is not read here; these are: {}", accepted));
 }
 
 Failure internal_error(std::string_view what) {

@@ -48,15 +48,19 @@ void Turn::create(Kind kind, const std::string& ns, const Object& object) {
                      .node = {}});
 }
 
-void Turn::patch(const Item& item, Object patch) {
-  object_in(patch, "metadata")["uid"] = item.uid;
-  writes_.push_back({.verb = Verb::kPatch,
+void Turn::write(Verb verb, const Item& item, const Object& body, const std::string& node) {
+  writes_.push_back({.verb = verb,
                      .kind = item.kind,
                      .ns = item.ns,
                      .name = item.name,
                      .uid = item.uid,
-                     .body = apiserver::to_json(patch),
-                     .node = {}});
+                     .body = apiserver::to_json(body),
+                     .node = node});
+}
+
+void Turn::patch(const Item& item, Object patch) {
+  object_in(patch, "metadata")["uid"] = item.uid;
+  write(Verb::kPatch, item, patch);
 }
 
 void Turn::patch_status(const Item& item, Object status) {
@@ -67,13 +71,7 @@ void Turn::patch_status(const Item& item, Object status) {
   Object patch;
   patch["metadata"] = Object{{"uid", item.uid}, {"resourceVersion", std::to_string(item.version)}};
   patch["status"] = std::move(status);
-  writes_.push_back({.verb = Verb::kPatchStatus,
-                     .kind = item.kind,
-                     .ns = item.ns,
-                     .name = item.name,
-                     .uid = item.uid,
-                     .body = apiserver::to_json(patch),
-                     .node = {}});
+  write(Verb::kPatchStatus, item, patch);
 }
 
 void Turn::remove(const Item& item, std::optional<std::int64_t> grace, std::string_view propagation) {
@@ -85,26 +83,14 @@ void Turn::remove(const Item& item, std::optional<std::int64_t> grace, std::stri
   if (!propagation.empty()) {
     body["propagationPolicy"] = propagation;
   }
-  writes_.push_back({.verb = Verb::kDelete,
-                     .kind = item.kind,
-                     .ns = item.ns,
-                     .name = item.name,
-                     .uid = item.uid,
-                     .body = apiserver::to_json(body),
-                     .node = {}});
+  write(Verb::kDelete, item, body);
 }
 
 void Turn::bind(const Item& pod, const std::string& node) {
   Object body{{"apiVersion", "v1"}, {"kind", "Binding"}};
   body["metadata"] = Object{{"name", pod.name}, {"namespace", pod.ns}, {"uid", pod.uid}};
   body["target"] = Object{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}};
-  writes_.push_back({.verb = Verb::kBind,
-                     .kind = Kind::kPod,
-                     .ns = pod.ns,
-                     .name = pod.name,
-                     .uid = pod.uid,
-                     .body = apiserver::to_json(body),
-                     .node = node});
+  write(Verb::kBind, pod, body, node);
 }
 
 void Turn::tell(const Item& about, std::string_view type, std::string_view reason, std::string_view message) {

@@ -75,6 +75,8 @@ class Turn {
   [[nodiscard]] std::size_t effort() const { return looked_at_; }
 
  private:
+  void write(Verb verb, const Item& item, const Object& body, const std::string& node = {});
+
   const View& view_;
   const Options& options_;
   std::mt19937_64& random_;

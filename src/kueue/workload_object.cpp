@@ -127,6 +127,32 @@ bool WorkloadObject::holds(std::string_view type) const {
   return found != nullptr && found->holds;
 }
 
+namespace {
+
+// What it was given, and what became of it.
+void read_given(json::Reader& read, json::Value status, WorkloadObject& workload) {
+  if (const json::Value admission = read.object(status, "admission")) {
+    workload.admission = read_admission(read, admission);
+  }
+  if (const json::Value requeue = read.object(status, "requeueState")) {
+    workload.requeues =
+        static_cast<int>(read.integer(requeue, "count", 0, std::numeric_limits<int>::max()).value_or(0));
+    if (const auto at = parse_time(read.text(requeue, "requeueAt").value_or(""))) {
+      workload.requeue_at = Time(std::chrono::seconds(*at));
+    }
+  }
+  for (const json::NodeData& item : items_of(read.array(status, "reclaimablePods"))) {
+    const json::Value one = read.as_object(json::Value(&item), "reclaimablePod");
+    workload.reclaimable[std::string(read.text(one, "name").value_or("main"))] =
+        static_cast<int>(read.integer(one, "count", 0, std::numeric_limits<int>::max()).value_or(0));
+  }
+  for (const json::NodeData& item : items_of(read.array(status, "unhealthyNodes"))) {
+    workload.unhealthy.emplace(read.require_text(read.as_object(json::Value(&item), "unhealthyNode"), "name"));
+  }
+}
+
+}  // namespace
+
 Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& inventory) {
   auto parsed = parse(object.text);
   if (!parsed) {
@@ -167,24 +193,7 @@ Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& invent
   if (read.text(annotations, kOfGroup) == "true") {
     workload.owner_uid = group_uid(object.ns, object.name);
   }
-  if (const json::Value admission = read.object(status, "admission")) {
-    workload.admission = read_admission(read, admission);
-  }
-  if (const json::Value requeue = read.object(status, "requeueState")) {
-    workload.requeues =
-        static_cast<int>(read.integer(requeue, "count", 0, std::numeric_limits<int>::max()).value_or(0));
-    if (const auto at = parse_time(read.text(requeue, "requeueAt").value_or(""))) {
-      workload.requeue_at = Time(std::chrono::seconds(*at));
-    }
-  }
-  for (const json::NodeData& item : items_of(read.array(status, "reclaimablePods"))) {
-    const json::Value one = read.as_object(json::Value(&item), "reclaimablePod");
-    workload.reclaimable[std::string(read.text(one, "name").value_or("main"))] =
-        static_cast<int>(read.integer(one, "count", 0, std::numeric_limits<int>::max()).value_or(0));
-  }
-  for (const json::NodeData& item : items_of(read.array(status, "unhealthyNodes"))) {
-    workload.unhealthy.emplace(read.require_text(read.as_object(json::Value(&item), "unhealthyNode"), "name"));
-  }
+  read_given(read, status, workload);
   if (!read.ok()) {
     return read.error();
   }

@@ -61,10 +61,9 @@ TEST(Objects, OfAnOldVersionDoNotOverwriteANewerOne) {
   EXPECT_EQ(world.merge(at(kMaps, "a"), R"({"data":{"a":"c"}})").status, 200);
   const Answer stale = world.put(at(kMaps, "a"), old);
   EXPECT_EQ(stale.status, 409);
-  EXPECT_EQ(
-      text_in(stale, {"message"}),
-      "Operation cannot be fulfilled on configmaps \"a\": the object has been modified; please apply your changes "
-      "to the latest version and try again");
+  EXPECT_EQ(text_in(stale, {"message"}),
+            "Operation cannot be fulfilled on configmaps \"a\": it was changed meanwhile: read it again, and make "
+            "the change on what is there now");
 }
 
 TEST(Objects, ThatDoNotChangeKeepTheirVersion) {

@@ -24,7 +24,7 @@ TEST(Pods, AreBoundOnce) {
   const Answer again = world.post(at("a", "/binding"), kBinding);
   EXPECT_EQ(again.status, 409);
   EXPECT_EQ(text_in(again, {"message"}),
-            "Operation cannot be fulfilled on pods/binding \"a\": pod a is already assigned to node \"n1\"");
+            "Operation cannot be fulfilled on pods/binding \"a\": pod a has its node already, \"n1\"");
 }
 
 TEST(Pods, ThatAreGatedAreNotBound) {
@@ -76,7 +76,7 @@ TEST(Pods, AreNotEvictedBeyondTheirBudget) {
   const Answer refused = world.post(at("a", "/eviction"), eviction);
   EXPECT_EQ(refused.status, 429);
   EXPECT_EQ(text_in(refused, {"reason"}), "TooManyRequests");
-  EXPECT_NE(refused.text().find("The disruption budget b needs 1 healthy pods and has 1 currently"), std::string::npos);
+  EXPECT_NE(refused.text().find("disruption budget b wants 1 healthy pods; there are 1"), std::string::npos);
   allow(1);
   EXPECT_EQ(world.post(at("a", "/eviction"), eviction).status, 201);
   EXPECT_EQ(world.get(at("a")).status, 404);
