@@ -215,7 +215,7 @@ class Cycle {
     ClearingSearch search;
     if (is_outranked(submission)) {
       Submission modest = submission;
-      modest.outranked = true;
+      modest.may_evict_by_share = false;
       search = find_clearing(cluster_, quota_, modest, alternatives);
     } else {
       search = find_clearing(cluster_, quota_, submission, alternatives);

@@ -47,17 +47,18 @@ struct Removal {
 
 struct Entry {
   WorkloadObject object;
-  std::vector<QuotaDemand> least = {};        // by alternative: what it needs of quota to start at all
-  std::uint64_t shape = 0;                    // the same where the same is asked for
-  std::uint64_t tried_with_room = 0;          // state of the room when it was last tried
-  bool missed = false;                        // it could not be tried, since a write of ours was not seen yet
-  int fruitless = 0;                          // times that no victims were found for it, in a row
-  Time preempts_at = {};                      // not before that somebody is evicted for it
-  std::optional<Submission> submission = {};  // nothing where it is to be made anew
-  std::optional<Admission> assumed = {};      // decided and not seen yet
-  bool sent = false;                          // what is assumed was written
-  std::set<std::string> blockers = {};        // workloads that have to leave before it is
-  std::optional<Removal> evicting = {};       // wanted, and not seen yet
+  std::vector<QuotaDemand> least = {};         // by alternative: what it needs of quota to start at all
+  std::uint64_t shape = 0;                     // the same where the same is asked for
+  std::uint64_t tried_with_room = 0;           // state of the room when it was last tried
+  bool missed = false;                         // it could not be tried, since a write of ours was not seen yet
+  int fruitless = 0;                           // times that no victims were found for it, in a row
+  Time preempts_at = {};                       // not before that somebody is evicted for it
+  std::optional<std::uint64_t> gave_way = {};  // Ledger::ended when it was evicted for another
+  std::optional<Submission> submission = {};   // nothing where it is to be made anew
+  std::optional<Admission> assumed = {};       // decided and not seen yet
+  bool sent = false;                           // what is assumed was written
+  std::set<std::string> blockers = {};         // workloads that have to leave before it is
+  std::optional<Removal> evicting = {};        // wanted, and not seen yet
   std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
   QuotaDemand used = {};                                     // booked
   std::vector<std::string> placeholders = {};                // booked

@@ -111,6 +111,7 @@ Result<> EventReader::workload_changed(const LiveObject& object) {
 void EventReader::update(const std::string& key, Entry& entry, WorkloadObject read) {
   const bool waited = entry.waits();
   const bool ended = !entry.object.holds(kFinished) && read.holds(kFinished);
+  ledger_.ended += ended ? 1 : 0;
   const bool returned = (entry.admission() && !read.admission) || entry.object.reclaimable != read.reclaimable;
   const bool another = entry.object.ref.uid != read.ref.uid;
   // Our own write named the version it was for. Whatever came since without an admission came in its place.
@@ -216,6 +217,7 @@ void EventReader::workload_removed(const std::string& key) {
     ledger_.dirty_jobs.insert(job->second);
   }
   ledger_.entries.erase(it);
+  ++ledger_.ended;
   ledger_.room_changed = true;
   ledger_.queues_changed = true;
 }

@@ -52,6 +52,7 @@ struct Ledger {
 
   // What users set up, and what became of it.
   std::map<std::string, Entry> entries;  // by namespace/name
+  std::uint64_t ended = 0;               // how many have ended, or were deleted
   std::map<std::string, JobEntry> jobs;  // by kind and namespace/name
   PodGroups groups;
   std::map<std::string, StartedPod> pods;  // by namespace/name

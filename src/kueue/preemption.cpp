@@ -170,7 +170,7 @@ void Preemption::look(Time now, Step& step) {
     }
   }
   for (std::size_t i = 0; i < tried; ++i) {
-    asking[i]->submission->outranked = is_outranked(*asking[i]);
+    asking[i]->submission->may_evict_by_share = asking[i]->gave_way != ledger_.ended && !is_outranked(*asking[i]);
     preempt_for(*asking[i], running, now, step);
   }
   if (asking.size() > tried) {
@@ -203,6 +203,7 @@ void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>&
   for (const Eviction& eviction : plan.evictions) {
     Entry& victim = ledger_.entries.at(eviction.key.ns + "/" + eviction.key.name);
     entry.blockers.insert(victim.key());
+    victim.gave_way = ledger_.ended;
     who += fmt::format("{}{}", who.empty() ? "" : ", ", victim.key());
     evictions_.evict(victim,
                      {.reason = "Preempted",

@@ -13,6 +13,14 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? kUnlimited : sum;
 }
 
+// What part of a whole that is, divided by a weight of thousandths. Rounded once: equal parts are equal, whatever they
+// are parts of. Whoever has something has a billionth at least.
+std::int64_t billionths(std::int64_t amount, std::int64_t all, std::int64_t thousandths) {
+  __extension__ using Wide = __int128;
+  const Wide parts = static_cast<Wide>(amount) * 1'000'000'000'000 / (static_cast<Wide>(all) * thousandths);
+  return static_cast<std::int64_t>(std::clamp<Wide>(parts, amount > 0 ? 1 : 0, kUnlimited));
+}
+
 // Gangs that are gone for as long as it lives.
 class Gone {
  public:
@@ -146,21 +154,15 @@ FairShare FairShares::share(Holder holder) const {
   if (known == lendable_.end()) {
     known = lendable_.emplace(*node.parent, lendable(*node.parent)).first;
   }
-  // Doubles of integers, in a fixed order of operations: the same everywhere.
-  double most = 0;
+  const bool weightless = node.weight <= 0;
+  std::int64_t most = 0;
   for (const auto& [resource, amount] : over) {
     const auto all = known->second.find(resource);
     if (all != known->second.end() && all->second > 0) {
-      most = std::max(most, static_cast<double>(amount) / static_cast<double>(all->second));
+      most = std::max(most, billionths(amount, all->second, weightless ? 1000 : node.weight));
     }
   }
-  if (most == 0) {
-    return {};
-  }
-  if (node.weight <= 0) {
-    return {.weightless = true, .amount = most};
-  }
-  return {.weightless = false, .amount = most * 1000 / static_cast<double>(node.weight)};
+  return {.weightless = weightless && most > 0, .amount = most};
 }
 
 ShareContest::ShareContest(const Quota& quota, QueueId queue, const QuotaDemand& demand)

@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -21,7 +22,7 @@ namespace gantree {
 
 struct FairShare {
   bool weightless = false;  // it borrows, and its weight is 0
-  double amount = 0;        // 0: it stays within its quota
+  std::int64_t amount = 0;  // billionths of what can be lent, by the weight; 0: it stays within its quota
   friend auto operator<=>(const FairShare&, const FairShare&) = default;
 };
 

@@ -36,9 +36,10 @@ struct Submission {
   std::int64_t created_seconds = 0;  // Unix time; 0: not created yet, so it comes after all that waits
   std::optional<QueueId> queue;      // none: no quota, and whatever comes counts as within it
   bool may_evict = true;             // false: it waits rather than have others evicted (preemptionPolicy Never)
-  // Another of its queue waits that might evict it, so nobody is evicted for it by share: the other would take what was
-  // won for it, and more than it may take itself.
-  bool outranked = false;
+  // Where false, nobody is evicted for it by share. So it is as long as another of its queue waits that might evict it:
+  // the other would take what was won for it, and more than it may take itself. And where it was evicted itself and
+  // nothing has ended since: else several could drive each other out in a circle for ever.
+  bool may_evict_by_share = true;
   Borrowing borrowing = Borrowing::kAllowed;
   bool own_quota_first = false;     // alternatives that do not borrow go before those that do
   bool evicts_before_next = false;  // each alternative is tried with evictions before the next one is looked at

@@ -228,7 +228,7 @@ class Search {
 
   // Of queues that borrow, where the submission's would borrow too: those of which the shares allow it.
   void offer_by_share(Offer offer, ShareStrategy strategy) {
-    if (shared_.empty() || submission_.outranked) {
+    if (shared_.empty() || !submission_.may_evict_by_share) {
       return;
     }
     ShareContest contest(quota_, *submission_.queue, demand_);

@@ -33,6 +33,7 @@ struct Job {
   std::int64_t priority = 0;
   bool one_rack = false;
   std::map<std::string, int> hosts = {};  // where it runs; empty: it waits
+  bool gave_way = false;                  // it was evicted, and nothing has ended since
 };
 
 class Rounds {
@@ -71,7 +72,9 @@ class Rounds {
 
   // Some jobs end, some come.
   void change() {
-    std::erase_if(jobs_, [&](const Job& job) { return !job.hosts.empty() && below(4) == 0; });
+    if (std::erase_if(jobs_, [&](const Job& job) { return !job.hosts.empty() && below(4) == 0; }) > 0) {
+      std::for_each(jobs_.begin(), jobs_.end(), [](Job& job) { job.gave_way = false; });
+    }
     while (jobs_.size() < 24) {
       jobs_.push_back({.name = next_++,
                        .queue = static_cast<int>(below(5)),
@@ -205,7 +208,7 @@ class Rounds {
     open(books);
     Submission submission = asks(books, job);
     const QueueRules& rules = books.quota.rules(*submission.queue);
-    submission.outranked = std::any_of(jobs_.begin(), jobs_.end(), [&](const Job& other) {
+    submission.may_evict_by_share = !job.gave_way && std::none_of(jobs_.begin(), jobs_.end(), [&](const Job& other) {
       return other.hosts.empty() && other.queue == job.queue && outranks(rules, asks(books, other), submission);
     });
     const Plan plan = run_cycle(books.cluster, books.quota, {submission});
@@ -222,6 +225,7 @@ class Rounds {
     for (Job& other : jobs_) {
       if (gone.contains(other.name)) {
         other.hosts.clear();
+        other.gave_way = true;
       }
     }
     for (const HostShare& share : decision.pod_sets.front().hosts) {
@@ -327,13 +331,10 @@ class Rounds {
   int next_ = 0;
 };
 
-// Two never take the same from each other in turns. Three and more, with quota, priorities and racks, may: how often is
-// bounded here, and said in the docs.
-TEST(FairSharing, SeldomGoesInCirclesOrTakesMoreThanItsStrategyAllows) {
+TEST(FairSharing, ComesToRestAndTakesNoMoreThanItsStrategyAllows) {
   int evictions = 0;
   int circles = 0;
   int excesses = 0;
-  int rounds_run = 0;
   for (const std::vector<ShareStrategy>& strategies :
        {std::vector{ShareStrategy::kFinalShare}, std::vector{ShareStrategy::kInitialShare},
         std::vector{ShareStrategy::kFinalShare, ShareStrategy::kInitialShare}}) {
@@ -341,15 +342,14 @@ TEST(FairSharing, SeldomGoesInCirclesOrTakesMoreThanItsStrategyAllows) {
       SCOPED_TRACE(seed);
       Rounds rounds(seed, strategies);
       rounds.run(20);
-      rounds_run += 20;
       evictions += rounds.evictions;
       circles += rounds.circles;
       excesses += rounds.excesses;
     }
   }
   EXPECT_GT(evictions, 500) << "otherwise nothing was tried";
-  EXPECT_LT(circles, rounds_run / 10) << "they drive each other out for ever";
-  EXPECT_LT(excesses, evictions / 100) << "it takes more than its strategy allows";
+  EXPECT_EQ(circles, 0) << "they drive each other out for ever";
+  EXPECT_EQ(excesses, 0) << "it takes more than its strategy allows";
 }
 
 }  // namespace

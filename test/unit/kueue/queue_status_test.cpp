@@ -45,7 +45,7 @@ TEST(QueueStatus, TellsWhoWaitsWhoIsAdmittedAndWhatIsUsedAndBorrowed) {
 
 TEST(QueueStatus, SaysThatNobodyRunsItsAdmissionChecks) {
   const auto conditions = [](bool ignore) {
-    QueueWorld world(ignore);
+    QueueWorld world({.ignore_checks = ignore});
     world.flavor("default");
     world.cluster_queue("q", 4, R"("admissionChecksStrategy":{"admissionChecks":[{"name":"budget"}]})");
     world.local_queue("ns", "l", "q");

@@ -19,7 +19,7 @@ inline constexpr Time kWorldStart{std::chrono::seconds(1'700'000'000)};
 
 class QueueWorld {
  public:
-  explicit QueueWorld(bool ignore_checks = false) : controller(cluster, {.ignore_checks = ignore_checks}) {}
+  explicit QueueWorld(const ControllerOptions& options = {}) : controller(cluster, options) {}
 
   struct Kept {
     std::string kind;
@@ -38,6 +38,10 @@ class QueueWorld {
     kept.spec = spec;
     ++kept.version;
     send(kept);
+  }
+  void remove(const std::string& kind, const std::string& ns, const std::string& name) {
+    objects.erase(kind + " " + ns + "/" + name);
+    controller.removed(kind, ns, name, now);
   }
   void flavor(const std::string& name, const std::string& topology = "") {
     put("ResourceFlavor", "", name,

@@ -70,7 +70,7 @@ class FairSharesTest : public testing::Test {
     return !one_too_many(quota_, submission, demand(queue, gpus), running_, chosen, strategy);
   }
 
-  double share(QueueId queue) const {
+  std::int64_t share(QueueId queue) const {
     const FairShares shares(quota_);
     return shares.share(*shares.holder(queue)).amount;
   }
@@ -87,9 +87,9 @@ TEST_F(FairSharesTest, AreWhatIsUsedBeyondQuotaByWhatCanBeLentAndByWeight) {
   runs("p", plain, 8);
   runs("h", heavy, 8);
   runs("w", within, 4);
-  EXPECT_DOUBLE_EQ(share(plain), 4.0 / 16);
-  EXPECT_DOUBLE_EQ(share(heavy), 2.0 / 16);
-  EXPECT_DOUBLE_EQ(share(within), 0);
+  EXPECT_EQ(share(plain), 250'000'000);
+  EXPECT_EQ(share(heavy), 125'000'000);
+  EXPECT_EQ(share(within), 0);
 }
 
 TEST_F(FairSharesTest, OfWhoBorrowsWithWeightZeroIsTheLargest) {
