@@ -1,17 +1,13 @@
 #include "service/run.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <csignal>
-#include <cstdlib>
 #include <memory>
 #include <random>
-#include <thread>
 
 #include "dialects/kueue/names.h"
 #include "http/client.h"
@@ -21,6 +17,7 @@
 #include "kube/watches.h"
 #include "service/inbox.h"
 #include "service/loop.h"
+#include "service/signal_watch.h"
 #include "webhook/serving.h"
 
 namespace gantree {
@@ -29,47 +26,6 @@ namespace {
 
 // How long the loop may be silent before the process counts as ill.
 constexpr std::chrono::seconds kLongestSilence{30};
-
-// Waits for the signals that end the process, so that no handler has to run anywhere else.
-class SignalWatch {
- public:
-  explicit SignalWatch(LoopMailbox& mailbox) {
-    sigemptyset(&signals_);
-    for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) {
-      sigaddset(&signals_, signal);
-    }
-    // Threads that are started later inherit it.
-    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-    thread_ = std::thread([this, &mailbox] {
-      int signal = 0;
-      while (sigwait(&signals_, &signal) == 0 && !ending_) {
-        if (signal == SIGUSR1) {
-          continue;  // somebody else's
-        }
-        if (asked_) {
-          std::_Exit(1);  // asked twice: at once
-        }
-        asked_ = true;
-        mailbox.post(Stop{});
-      }
-    });
-  }
-  ~SignalWatch() {
-    ending_ = true;
-    pthread_kill(thread_.native_handle(), SIGUSR1);
-    thread_.join();
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  SignalWatch(const SignalWatch&) = delete;
-  SignalWatch& operator=(const SignalWatch&) = delete;
-
- private:
-  sigset_t signals_ = {};
-  sigset_t before_ = {};
-  bool asked_ = false;
-  std::atomic<bool> ending_ = false;
-  std::thread thread_;
-};
 
 std::string identity() {
   std::array<char, 256> host = {};
@@ -154,6 +110,153 @@ bool serves_workloads(const kube::Watches& watches) {
   });
 }
 
+// Whoever writes events and holds the lease is known by one name.
+template <class Options>
+Options named(Options options, const std::string& self) {
+  options.instance = self;
+  return options;
+}
+
+std::chrono::milliseconds renew_deadline(const RunOptions& options) {
+  return options.lease_duration * 7 / 10;
+}
+
+kube::ClientOptions write_options(const RunOptions& options) {
+  kube::ClientOptions made;
+  made.http2_for_writes = options.http2_for_writes;
+  if (options.leader_elect) {
+    // A write that was begun in the last moment of leading is given up before another replica may lead.
+    made.timeout = options.lease_duration - renew_deadline(options);
+  }
+  return made;
+}
+
+// All parts of the process, in the order in which they come to be.
+class Service {
+ public:
+  Service(const RunOptions& options, Log& log, const kube::Config& config,
+          const std::shared_ptr<kube::Credentials>& credentials)
+      : options_(options),
+        log_(log),
+        config_(config),
+        read_transport_(kube::make_endpoint(config, credentials)),
+        write_transport_(kube::make_endpoint(config, credentials)),
+        reader_(read_transport_, credentials),
+        writer_(write_transport_, credentials, write_options(options)),
+        loop_({.mailbox = mailbox_,
+               .log = log,
+               .writer = writer_,
+               .synced = [this] { return watches_ && watches_->synced(); },
+               .serves_workloads = [this] { return watches_ && serves_workloads(*watches_); }},
+              named(options.scheduler, self_), named(options.queues, self_), !options.leader_elect) {}
+
+  Result<> run() {
+    if (auto served = serve_pages(); !served) {
+      return served;
+    }
+    if (auto stands = stand_for_election(); !stands) {
+      return stands;
+    }
+    serve_webhooks();
+    Inbox inbox(mailbox_, log_, loop_.kinds());
+    watches_ = std::make_unique<kube::Watches>(reader_, inbox.requests());
+    log_.info("started",
+              {{"version", GANTREE_VERSION}, {"server", config_.server}, {"as", config_.origin}, {"identity", self_}});
+    end(loop_.run(options_.patience));
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::string name_space() const {
+    if (!options_.ns.empty()) {
+      return options_.ns;
+    }
+    return config_.token_file.starts_with(kube::kServiceAccountFolder) ? config_.default_namespace : "gantree-system";
+  }
+
+  Result<> serve_pages() {
+    if (options_.listen.empty()) {
+      return {};
+    }
+    auto started = http::Server::start({.listen = options_.listen},
+                                       pages(loop_, mailbox_, reader_.counters(), writer_.counters()));
+    if (!started) {
+      return tl::unexpected(started.error());
+    }
+    server_ = std::move(*started);
+    log_.info("serving health and metrics", {{"port", std::to_string(server_->port())}});
+    return {};
+  }
+
+  Result<> stand_for_election() {
+    if (!options_.leader_elect) {
+      return {};
+    }
+    // The fence is asked on another thread, and only once the leader is there.
+    writer_.set_fence([this] { return leader_ != nullptr && leader_->leading(); });
+    kube::ElectionOptions election;
+    election.name_space = name_space();
+    election.name = options_.lease_name;
+    election.identity = self_;
+    election.lease_duration = options_.lease_duration;
+    election.renew_deadline = renew_deadline(options_);
+    election.retry_period = options_.lease_duration / 5;
+    if (auto sound = kube::check(election); !sound) {
+      return sound;
+    }
+    leader_ = std::make_unique<kube::Leader>(writer_, election, leader_handlers(mailbox_, log_, self_));
+    return {};
+  }
+
+  void serve_webhooks() {
+    if (options_.webhook_listen.empty()) {
+      return;
+    }
+    // Every replica serves, so its client is the one without a fence.
+    webhooks_ = std::make_unique<webhook::Serving>(
+        webhook::ServingOptions{.listen = options_.webhook_listen,
+                                .folder = options_.webhook_folder,
+                                .service = options_.webhook_service,
+                                .ns = name_space()},
+        &reader_, webhook::dialect_routes(),
+        webhook::ServingReports{.news = [this](const std::string& news) { log_.info(news); },
+                                .trouble = [this](const std::string& trouble) { log_.warning(trouble); }});
+  }
+
+  // `clean`: no write is under way. Otherwise the lease runs out by itself: nobody else writes until then.
+  void end(bool clean) {
+    if (leader_ && clean) {
+      leader_->resign(std::chrono::seconds(2));
+    }
+    if (webhooks_) {
+      webhooks_->stop(std::chrono::seconds(2));
+    }
+    if (server_) {
+      server_->stop(std::chrono::seconds(1));
+    }
+    watches_.reset();
+    leader_.reset();
+    log_.info("stopped");
+  }
+
+  const RunOptions& options_;
+  Log& log_;
+  const kube::Config& config_;
+  const std::string self_ = identity();
+  LoopMailbox mailbox_;
+  const SignalWatch signals_{mailbox_};
+  // Lists and watches do not share a thread or a connection with writes.
+  http::Client read_transport_;
+  http::Client write_transport_;
+  kube::Client reader_;
+  kube::Client writer_;
+  std::unique_ptr<kube::Watches> watches_;
+  Loop loop_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<kube::Leader> leader_;
+  std::unique_ptr<webhook::Serving> webhooks_;
+};
+
 }  // namespace
 
 Result<> run_service(const RunOptions& options, Log& log) {
@@ -165,97 +268,7 @@ Result<> run_service(const RunOptions& options, Log& log) {
   if (!credentials) {
     return tl::unexpected(credentials.error());
   }
-  const std::string self = identity();
-  const bool in_pod = config->token_file.starts_with(kube::kServiceAccountFolder);
-  const std::string ns = !options.ns.empty() ? options.ns : in_pod ? config->default_namespace : "gantree-system";
-  SchedulerOptions scheduler = options.scheduler;
-  scheduler.instance = self;
-  kueue::ControllerOptions queues = options.queues;
-  queues.instance = self;
-
-  LoopMailbox mailbox;
-  const SignalWatch signals(mailbox);
-  // Lists and watches do not share a thread or a connection with writes.
-  http::Client read_transport(kube::make_endpoint(*config, *credentials));
-  http::Client write_transport(kube::make_endpoint(*config, *credentials));
-  kube::Client reader(read_transport, *credentials);
-  kube::ClientOptions write_options;
-  write_options.http2_for_writes = options.http2_for_writes;
-  const auto renew_deadline = options.lease_duration * 7 / 10;
-  if (options.leader_elect) {
-    // A write that was begun in the last moment of leading is given up before another replica may lead.
-    write_options.timeout = options.lease_duration - renew_deadline;
-  }
-  kube::Client writer(write_transport, *credentials, write_options);
-
-  std::unique_ptr<kube::Watches> watches;
-  Loop loop({.mailbox = mailbox,
-             .log = log,
-             .writer = writer,
-             .synced = [&] { return watches && watches->synced(); },
-             .serves_workloads = [&] { return watches && serves_workloads(*watches); }},
-            scheduler, queues, !options.leader_elect);
-
-  std::unique_ptr<http::Server> server;
-  if (!options.listen.empty()) {
-    auto started =
-        http::Server::start({.listen = options.listen}, pages(loop, mailbox, reader.counters(), writer.counters()));
-    if (!started) {
-      return tl::unexpected(started.error());
-    }
-    server = std::move(*started);
-    log.info("serving health and metrics", {{"port", std::to_string(server->port())}});
-  }
-
-  std::unique_ptr<kube::Leader> leader;
-  if (options.leader_elect) {
-    // The fence is asked on another thread, and only once the leader is there.
-    writer.set_fence([&leader] { return leader != nullptr && leader->leading(); });
-    kube::ElectionOptions election;
-    election.name_space = ns;
-    election.name = options.lease_name;
-    election.identity = self;
-    election.lease_duration = options.lease_duration;
-    election.renew_deadline = renew_deadline;
-    election.retry_period = options.lease_duration / 5;
-    if (auto sound = kube::check(election); !sound) {
-      return tl::unexpected(sound.error());
-    }
-    leader = std::make_unique<kube::Leader>(writer, election, leader_handlers(mailbox, log, self));
-  }
-
-  std::unique_ptr<webhook::Serving> webhooks;
-  if (!options.webhook_listen.empty()) {
-    // Every replica serves, so its client is the one without a fence.
-    webhooks = std::make_unique<webhook::Serving>(
-        webhook::ServingOptions{.listen = options.webhook_listen,
-                                .folder = options.webhook_folder,
-                                .service = options.webhook_service,
-                                .ns = ns},
-        &reader, webhook::dialect_routes(),
-        webhook::ServingReports{.news = [&log](const std::string& news) { log.info(news); },
-                                .trouble = [&log](const std::string& trouble) { log.warning(trouble); }});
-  }
-
-  Inbox inbox(mailbox, log, loop.kinds());
-  watches = std::make_unique<kube::Watches>(reader, inbox.requests());
-  log.info("started",
-           {{"version", GANTREE_VERSION}, {"server", config->server}, {"as", config->origin}, {"identity", self}});
-  const bool clean = loop.run(options.patience);
-  // Where a write is still under way the lease runs out by itself: nobody else writes until then.
-  if (leader && clean) {
-    leader->resign(std::chrono::seconds(2));
-  }
-  if (webhooks) {
-    webhooks->stop(std::chrono::seconds(2));
-  }
-  if (server) {
-    server->stop(std::chrono::seconds(1));
-  }
-  watches.reset();
-  leader.reset();
-  log.info("stopped");
-  return {};
+  return Service(options, log, *config, *credentials).run();
 }
 
 }  // namespace gantree
