@@ -97,6 +97,7 @@ class LiveScheduler {
 
   [[nodiscard]] Result<> pod_changed(LiveObject object, Time now);
   [[nodiscard]] Result<> own_pod_changed(LiveObject object, const NamedObject& named, Time now);
+  [[nodiscard]] std::string gang_of(const std::string& ns, const std::string& name, const NamedObject& named);
   void leave(const std::string& key, Time now);
   void pod_removed(const std::string& key, Time now);
   [[nodiscard]] Result<> node_changed(const LiveObject& object, Time now);
@@ -130,6 +131,8 @@ class LiveScheduler {
   void tell_pods(const LiveGang& gang, const Verdict& verdict, Time now, Step& step);
   void forget(const std::string& pod, Time now);
   void order_again(Time now, Step& step);
+  void report_answered(const OpenOrder& open, Answer answer, Time now);
+  void binding_answered(const OpenOrder& open, Answer answer, Time now);
   void order_pod(Step& step, WriteVerb verb, const std::string& pod, int attempts, bool uncertain = false);
   void report(Time now, Step& step);
   void report_cluster(Time now, Step& step);

@@ -66,6 +66,29 @@ bool is_gated(json::Value spec) {
   return gates && gates.kind() == json::Kind::kArray && !gates.items().empty();
 }
 
+// All that stands in the pod itself. It has a spec.
+LivePod read_pod(const LiveObject& object, const NamedObject& named) {
+  const json::Value value = named.object.value;
+  const json::Value spec = value["spec"];
+  LivePod pod;
+  pod.phase = phase_of(value);
+  pod.node = text_in(spec, "nodeName");
+  pod.gated = is_gated(spec);
+  if (const json::Value priority = spec["priority"]; priority && priority.kind() == json::Kind::kNumber) {
+    pod.priority = whole_number<std::int64_t>(priority.text()).value_or(0);
+  }
+  pod.queued = text_at(map_at(named.object.metadata(), "annotations"), kueue::kWorkloadAnnotation).present();
+  pod.deleting = text_at(named.object.metadata(), "deletionTimestamp").present();
+  if (pod.node.empty()) {
+    read_told(value, pod);
+    PodNeeds needs = read_needs(object.ns, object.name, spec);
+    if (!needs.claims.empty() || !needs.unsupported.empty()) {
+      pod.needs = std::make_unique<PodNeeds>(std::move(needs));
+    }
+  }
+  return pod;
+}
+
 }  // namespace
 
 std::vector<ApiKind> LiveScheduler::kinds() const {
@@ -199,43 +222,13 @@ Result<> LiveScheduler::pod_changed(LiveObject object, Time now) {
 }
 
 Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& named, Time now) {
-  const json::Value value = named.object.value;
-  const json::Value spec = value["spec"];
   const std::string key = key_of(object.ns, object.name);
-  if (!spec || spec.kind() != json::Kind::kObject) {
+  if (const json::Value spec = named.object.value["spec"]; !spec || spec.kind() != json::Kind::kObject) {
     return invalid(fmt::format("Pod \"{}\" has no spec", key));
   }
-  LivePod pod;
+  LivePod pod = read_pod(object, named);
   pod.uid = std::move(object.uid);
-  pod.phase = phase_of(value);
-  pod.node = text_in(spec, "nodeName");
-  pod.gated = is_gated(spec);
-  if (const json::Value priority = spec["priority"]; priority && priority.kind() == json::Kind::kNumber) {
-    pod.priority = whole_number<std::int64_t>(priority.text()).value_or(0);
-  }
-  pod.queued = text_at(map_at(named.object.metadata(), "annotations"), kueue::kWorkloadAnnotation).present();
-  pod.deleting = text_at(named.object.metadata(), "deletionTimestamp").present();
-  if (pod.node.empty()) {
-    read_told(value, pod);
-    PodNeeds needs = read_needs(object.ns, object.name, spec);
-    if (!needs.claims.empty() || !needs.unsupported.empty()) {
-      pod.needs = std::make_unique<PodNeeds>(std::move(needs));
-    }
-  }
-  for (const auto& dialect : dialects_) {
-    if (pod.gang.empty()) {
-      pod.gang = dialect->gang_of(object.ns, named.object.metadata());
-    }
-    if (!pod.gang.empty()) {
-      if (auto partners = dialect->partners(named); !partners.empty()) {
-        table_.add_partners(pod.gang, partners);
-      }
-      break;
-    }
-  }
-  if (pod.gang.empty()) {
-    pod.gang = GangTable::alone(key);
-  }
+  pod.gang = gang_of(object.ns, object.name, named);
   if (!pod.ended()) {
     pod.text = std::move(object.text);
   }
@@ -261,6 +254,21 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
   table_.put_pod(key, std::move(pod), now);
   touch(gang);
   return {};
+}
+
+// The gang that a pod says it belongs to, and whom it knows to belong to that gang; else a gang of itself alone.
+std::string LiveScheduler::gang_of(const std::string& ns, const std::string& name, const NamedObject& named) {
+  for (const auto& dialect : dialects_) {
+    std::string gang = dialect->gang_of(ns, named.object.metadata());
+    if (gang.empty()) {
+      continue;
+    }
+    if (auto partners = dialect->partners(named); !partners.empty()) {
+      table_.add_partners(gang, partners);
+    }
+    return gang;
+  }
+  return GangTable::alone(key_of(ns, name));
 }
 
 // A pod that has ended, or is gone, takes no room any more.

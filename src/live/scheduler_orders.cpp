@@ -1,0 +1,269 @@
+// Decisions to writes, and what becomes of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+#include "engine/domain_tree.h"
+#include "live/notices.h"
+#include "live/parsed.h"
+#include "live/scheduler.h"
+
+namespace gantree {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kFirstBackoff = seconds(1);
+constexpr milliseconds kLongestBackoff = seconds(60);
+// A binding is tried so often before its room is given up: other pods of the gang may be bound already.
+constexpr int kBindAttempts = 5;
+
+milliseconds backoff(int failures) {
+  return std::min(kLongestBackoff, kFirstBackoff * (1 << std::min(failures - 1, 6)));
+}
+
+// The names of the lowest domain in which all of these lie, from the top; empty where they have none in common.
+std::vector<std::string> common_path(const DomainTree& tree, const std::set<NodeId>& hosts) {
+  for (int level = tree.topology_levels() - 1; level >= 0; --level) {
+    std::optional<std::uint32_t> common;
+    bool one = true;
+    for (const NodeId node : hosts) {
+      const std::uint32_t host = tree.host_of(node);
+      if (host == DomainTree::kNowhere) {
+        return {};
+      }
+      const std::uint32_t domain = tree.ancestor(tree.host_level(), host, level);
+      one = one && common.value_or(domain) == domain;
+      common = domain;
+    }
+    if (one && common) {
+      return tree.path({level, *common});
+    }
+  }
+  return {};
+}
+
+std::string placed_message(const Decision& decision, Cluster& cluster) {
+  std::set<NodeId> hosts;
+  int pods = 0;
+  std::optional<TopologyId> topology;
+  for (const PodSetDecision& set : decision.pod_sets) {
+    pods += set.count;
+    topology = set.count > 0 ? set.topology : topology;
+    for (const HostShare& share : set.hosts) {
+      hosts.insert(share.node);
+    }
+  }
+  std::string message = fmt::format("{} pod{} placed on ", pods, pods == 1 ? "" : "s");
+  if (hosts.size() == 1) {
+    return message + fmt::format("host {}", cluster.inventory().node(*hosts.begin()).name);
+  }
+  message += fmt::format("{} hosts", hosts.size());
+  const auto path = topology ? common_path(cluster.engine().tree(*topology), hosts) : std::vector<std::string>();
+  return path.empty() ? message : message + fmt::format(" in {}", fmt::join(path, "/"));
+}
+
+}  // namespace
+
+std::vector<std::string> LiveScheduler::assume(const Decision& decision, Time now) {
+  std::vector<std::string> keys;
+  for (const PodSetDecision& set : decision.pod_sets) {
+    GANTREE_CHECK(set.pods.size() >= static_cast<std::size_t>(set.count));
+    std::size_t next = 0;
+    for (const HostShare& share : set.hosts) {
+      const std::string& node = cluster_.inventory().node(share.node).name;
+      for (int i = 0; i < share.count; ++i) {
+        const std::string& name = set.pods[next++];
+        std::string key = name.find('/') == std::string::npos ? decision.key.ns + "/" + name : name;
+        cluster_.name_assumed({.key = key, .node = node, .requests = set.requests});
+        const LivePod* pod = table_.find_pod(key);
+        GANTREE_CHECK(pod != nullptr && pod->waits());
+        table_.change_pod(key, now, [&](LivePod& changed) {
+          changed.assumed = true;
+          changed.node = node;
+          changed.text = with_node(changed.text, node);
+        });
+        keys.push_back(std::move(key));
+      }
+    }
+  }
+  return keys;
+}
+
+void LiveScheduler::bind(const Decision& decision, const Bundle& bundle, Time now, Step& step) {
+  Time since = now;
+  for (const std::string& id : bundle) {
+    if (const LiveGang* gang = table_.find(id); gang != nullptr && gang->waiting > 0) {
+      since = std::min(since, gang->waiting_since);
+    }
+  }
+  const std::vector<std::string> keys = assume(decision, now);
+  for (const std::string& key : keys) {
+    order_pod(step, WriteVerb::kBind, key, 1);
+  }
+  ++step.figures.gangs_placed;
+  step.figures.pods_placed += static_cast<int>(keys.size());
+  step.figures.waits.push_back(now - since);
+  tell(bundle, {.state = GangState::kPlaced, .reason = {}, .message = placed_message(decision, cluster_)}, now, step);
+}
+
+void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, Time now) {
+  const auto it = open_.find(id);
+  if (it == open_.end()) {
+    return;
+  }
+  const OpenOrder open = std::move(it->second);
+  open_.erase(it);
+  if (open.pod.empty()) {
+    report_answered(open, answer, now);
+  } else if (open.verb != WriteVerb::kEvict) {
+    binding_answered(open, answer, now);
+  } else if (answer != Answer::kDone && answer != Answer::kWithdrawn) {
+    // A budget may forbid it for now. It is given up with the reservation.
+    again_.emplace(now + backoff(open.attempts), open);
+  }
+}
+
+void LiveScheduler::report_answered(const OpenOrder& open, Answer answer, Time now) {
+  if (open.cluster && answer != Answer::kDone) {
+    reported_structure_.reset();
+    cluster_reported_at_ = now + kLongestBackoff;
+  }
+  LiveGang* gang = table_.find(open.gang);
+  if (gang != nullptr && answer == Answer::kDone) {
+    gang->report_failures = 0;
+  } else if (gang != nullptr) {
+    // It may never work: the kind may have no status of its own.
+    ++gang->report_failures;
+    gang->reported_at = now + backoff(gang->report_failures) - kFirstBackoff;
+    unreported_.insert(open.gang);
+  }
+}
+
+void LiveScheduler::binding_answered(const OpenOrder& open, Answer answer, Time now) {
+  LiveGang* gang = table_.find(open.gang);
+  const LivePod* pod = table_.find_pod(open.pod);
+  const bool assumed = pod != nullptr && pod->uid == open.uid && pod->assumed;
+  // What may have been done once is not undone by a later refusal.
+  const bool uncertain = answer == Answer::kUncertain || (answer == Answer::kRefused && open.uncertain);
+  switch (uncertain ? Answer::kUncertain : answer) {
+    case Answer::kDone:
+      if (gang != nullptr) {
+        gang->failures = 0;
+      }
+      return;
+    case Answer::kUncertain:
+      // Asking again does no harm: where it was done, the server says that the pod has its node. So it is asked until
+      // the answer is clear, or the pod's own event tells; its room is kept.
+      if (assumed) {
+        again_.emplace(now + backoff(open.attempts), open)->second.uncertain = true;
+      }
+      return;
+    case Answer::kRefused:
+      if (assumed && open.attempts < kBindAttempts) {
+        again_.emplace(now + backoff(open.attempts), open);
+        return;
+      }
+      if (gang != nullptr) {
+        ++gang->failures;
+        gang->retry_at = now + backoff(gang->failures);
+      }
+      [[fallthrough]];
+    case Answer::kWithdrawn:
+      if (assumed && !open.uncertain) {
+        forget(open.pod, now);
+      }
+      return;
+  }
+}
+
+void LiveScheduler::order_pod(Step& step, WriteVerb verb, const std::string& key, int attempts, bool uncertain) {
+  const LivePod& pod = *table_.find_pod(key);
+  order(step, Urgency::kBinding,
+        {.verb = verb, .object = pod_ref(key, pod.uid), .node = verb == WriteVerb::kBind ? pod.node : "", .body = {}},
+        {.verb = verb, .pod = key, .uid = pod.uid, .gang = pod.gang, .attempts = attempts, .uncertain = uncertain});
+}
+
+void LiveScheduler::order_again(Time now, Step& step) {
+  while (!again_.empty() && again_.begin()->first <= now) {
+    const OpenOrder open = std::move(again_.begin()->second);
+    again_.erase(again_.begin());
+    const LivePod* pod = table_.find_pod(open.pod);
+    const auto waits_for_it = [&](const Reservation& one) { return one.blockers.contains(open.pod); };
+    const bool wanted =
+        pod != nullptr && pod->uid == open.uid &&
+        (open.verb == WriteVerb::kBind ? pod->assumed
+                                       : !pod->deleting && !pod->ended() &&
+                                             std::any_of(reservations_.begin(), reservations_.end(), waits_for_it));
+    if (wanted) {
+      order_pod(step, open.verb, open.pod, open.attempts + 1, open.uncertain);
+    }
+  }
+  if (!again_.empty()) {
+    step.wake_by(again_.begin()->first);
+  }
+}
+
+void LiveScheduler::forget(const std::string& key, Time now) {
+  cluster_.remove_pod(key);
+  table_.change_pod(key, now, [](LivePod& pod) {
+    pod.assumed = false;
+    pod.text = without_node(pod.text, pod.node);
+    pod.node.clear();
+  });
+  room_grew_ = true;
+  const LivePod& pod = *table_.find_pod(key);
+  touch(pod.gang);
+  if (pod.queued && promises_ != nullptr) {
+    queued_.insert(key);
+    promises_->returned(key);
+  }
+}
+
+void LiveScheduler::stop_leading(Time now) {
+  reservations_.clear();
+  crowded_out_.clear();
+  look_again_.clear();
+  // What may have been done stays booked until its event tells.
+  std::set<std::string> kept;
+  for (const auto& [id, open] : open_) {
+    kept.insert(open.pod);
+  }
+  for (const auto& [time, open] : std::exchange(again_, {})) {
+    if (open.uncertain) {
+      kept.insert(open.pod);
+    }
+  }
+  std::vector<std::string> assumed;
+  for (const auto& [id, gang] : table_.gangs()) {
+    for (const std::string& key : gang.pods) {
+      if (table_.find_pod(key)->assumed && !kept.contains(key)) {
+        assumed.push_back(key);
+      }
+    }
+  }
+  for (const std::string& key : assumed) {
+    forget(key, now);
+  }
+}
+
+void LiveScheduler::stand_by() {
+  dirty_.clear();
+  unreported_.clear();
+  stood_by_ = true;
+}
+
+void LiveScheduler::order(Step& step, Urgency urgency, Write write, OpenOrder open) {
+  const std::uint64_t id = next_order_++;
+  if (urgency != Urgency::kEvent) {
+    open_.emplace(id, std::move(open));
+  }
+  step.orders.push_back({.id = id, .urgency = urgency, .write = std::move(write)});
+}
+
+}  // namespace gantree
