@@ -18,6 +18,7 @@
 #include "apiserver/front.h"
 #include "cluster_access.h"
 #include "commands.h"
+#include "connection.h"
 #include "controllers/runner.h"
 #include "controllers/shapes.h"
 #include "install/apply.h"
@@ -38,10 +39,11 @@ struct UpFlags {
   std::string data;
   bool in_memory = false;
   bool no_scheduler = false;
+  bool no_sync = false;
   std::string listen = "127.0.0.1:16443";
   std::string nodes;
   std::string generate;
-  double speed = 1;
+  controllers::Options pace;
   RunOptions run;
   std::string log_level = "warning";
 };
@@ -160,6 +162,8 @@ Result<> serve(UpFlags flags) {
   Log log(stderr, flags.log_level == "info" ? LogLevel::kInfo : LogLevel::kWarning, LogFormat::kText);
   apiserver::ApiOptions options;
   options.file = flags.in_memory ? std::string() : (*folder)->file("cluster.db");
+  options.sync = !flags.no_sync;
+  options.secret = *token;
   options.trouble = [&log](const std::string& what) { log.warning(what); };
   const auto api = apiserver::Api::start(std::move(options));
   if (!api) {
@@ -180,10 +184,8 @@ Result<> serve(UpFlags flags) {
   if (auto added = add_workload_kinds(**api); !added) {
     return added;
   }
-  controllers::Options pace;
-  pace.speed = flags.speed;
   const auto controllers =
-      std::make_unique<controllers::Runner>(**api, pace, [&log](const std::string& what) { log.warning(what); });
+      std::make_unique<controllers::Runner>(**api, flags.pace, [&log](const std::string& what) { log.warning(what); });
   flags.run.config.kubeconfig = *kubeconfig;
   if (flags.no_scheduler) {
     if (auto filled = fill(**api, flags); !filled) {
@@ -211,6 +213,8 @@ void add_up(CLI::App& app, std::function<int()>& run) {
   command->add_option("--data", flags->data, "Where the cluster is kept; below XDG_DATA_HOME, else ./.gantree")
       ->type_name("FOLDER");
   command->add_flag("--in-memory", flags->in_memory, "Keep nothing: the cluster ends with the process");
+  command->add_flag("--no-sync", flags->no_sync,
+                    "Do not wait for the disk: what is answered outlives the process, but not a crash of the machine");
   command->add_option("--listen", flags->listen, "Where the API is served; port 0 stands for any free one")
       ->type_name("HOST:PORT")
       ->capture_default_str();
@@ -220,11 +224,13 @@ void add_up(CLI::App& app, std::function<int()>& run) {
       ->add_option("--generate", flags->generate,
                    "Made-up nodes, as in blocks=4,racks=8,hosts=16,gpus=8, or a preset: see below")
       ->type_name("SHAPE");
-  command->add_option("--speed", flags->speed, "How many times faster than real the simulated pods and nodes are")
+  command->add_option("--speed", flags->pace.speed, "How many times faster than real the simulated pods and nodes are")
       ->transform([](std::string text) { return text.ends_with('x') ? text.substr(0, text.size() - 1) : text; })
       ->check(CLI::Range(0.01, 100'000.0))
       ->type_name("N")
       ->capture_default_str();
+  add_duration(*command, "--start-delay", flags->pace.start_delay,
+               "From a pod's binding to its running, before --speed");
   command->add_flag("--no-scheduler", flags->no_scheduler, "The cluster without the scheduler");
   command->add_option("--log-level", flags->log_level, "The least that is logged")
       ->check(CLI::IsMember({"info", "warning"}))

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
 
 #include "apiserver/convert.h"
 #include "apiserver/patch.h"
+#include "apiserver/token.h"
 #include "base/base64.h"
 
 namespace gantree::apiserver {
@@ -147,12 +151,35 @@ Object review_of(const Request& request, const Admission& admission, const Quest
   body["operation"] = name_of(admission.operation);
   Object& user = object_in(body, "userInfo");
   user["username"] = request.call.user;
-  user["groups"] = Array{Value("system:masters"), Value("system:authenticated")};
+  user["groups"] = groups_of(request.call.user);
   body["object"] = question.object;
   body["oldObject"] = question.old;
   body["dryRun"] = admission.dry_run;
   body["options"] = options_of(admission.operation, request);
   return review;
+}
+
+// Whether the conditions of the webhook let it be asked. One that is false decides; else one that fails does, as a call
+// that fails.
+Outcome<bool> meets_conditions(const Hook& hook, const Object& review) {
+  const Value& request = *find(review, {"request"});
+  const std::array<std::pair<std::string_view, const Value*>, 3> names = {
+      {{"request", &request}, {"object", find(request, {"object"})}, {"oldObject", find(request, {"oldObject"})}}};
+  std::optional<Failure> failed;
+  for (const auto& [name, program] : hook.conditions) {
+    const auto value = program->evaluate(names);
+    if (!value || !value->is_bool()) {
+      const std::string why = value ? "it is neither true nor false" : value.error().message;
+      failed = bad_request(
+          fmt::format("webhook \"{}\": the matchCondition \"{}\" cannot be decided: {}", hook.name, name, why));
+    } else if (!value->get_bool()) {
+      return false;
+    }
+  }
+  if (!failed) {
+    return true;
+  }
+  return hook.must_succeed ? Outcome<bool>(tl::unexpected(std::move(*failed))) : Outcome<bool>(false);
 }
 
 Failure denial(const Hook& hook, const Value& response) {
@@ -248,7 +275,12 @@ Task<Outcome<bool>> ask(Core& core, RequestPtr request, std::shared_ptr<Admissio
   }
   question.object = std::move(*object);
   question.old = std::move(*old);
-  std::string body = to_json(review_of(*request, *admission, question));
+  const Object review = review_of(*request, *admission, question);
+  const auto meets = meets_conditions(*hook, review);
+  if (!meets || !*meets) {
+    co_return meets ? Outcome<bool>(false) : Outcome<bool>(tl::unexpected(meets.error()));
+  }
+  std::string body = to_json(review);
   Object client = hook->client;
   const auto answer = co_await core.webhooks.call(std::move(client), std::move(body), hook->timeout);
   const auto response = read_answer(*hook, answer, question);

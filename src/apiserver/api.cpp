@@ -232,7 +232,7 @@ Result<std::unique_ptr<Api>> Api::start(ApiOptions options) {
   }
   std::unique_ptr<Storage> storage;
   if (!options.file.empty()) {
-    auto opened = Storage::open(options.file);
+    auto opened = Storage::open(options.file, options.sync);
     if (!opened) {
       return tl::unexpected(opened.error());
     }

@@ -68,6 +68,7 @@ struct Call {
   std::string content_type = "application/json";
   std::string accept = "application/json";
   std::string user = "system:admin";
+  bool trusted = true;                   // false: the user may do what roles grant, and nothing else
   std::string agent = {};                // the client's program: owner of the fields it writes, unless it names another
   std::shared_ptr<WatchSink> sink = {};  // for watch=true
 };
@@ -91,6 +92,9 @@ using WatchId = std::uint64_t;
 
 struct ApiOptions {
   std::string file = {};  // SQLite; "": all is lost with the process
+  bool sync = true;       // false: writes do not wait for the disk
+  // Signs the tokens of service accounts; who shows it itself is the administrator. "": there are no such tokens.
+  std::string secret = {};
   // Where webhooks that name a Service are reached: "namespace/name" to "127.0.0.1:9443".
   std::map<std::string, std::string, std::less<>> services = {};
   std::function<std::chrono::system_clock::time_point()> clock = {};  // the system's where not given

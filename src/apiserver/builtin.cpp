@@ -34,7 +34,7 @@ constexpr auto kKinds = std::to_array<BuiltinKind>({
     {"", "v1", "ResourceQuota", "resourcequotas", true, "quota", "", "status", GANTREE_CORE "ResourceQuota"},
     {"", "v1", "Secret", "secrets", true, "", "", "", GANTREE_CORE "Secret"},
     {"", "v1", "Service", "services", true, "svc", "all", "status", GANTREE_CORE "Service"},
-    {"", "v1", "ServiceAccount", "serviceaccounts", true, "sa", "", "", GANTREE_CORE "ServiceAccount"},
+    {"", "v1", "ServiceAccount", "serviceaccounts", true, "sa", "", "token", GANTREE_CORE "ServiceAccount"},
 
     {"apps", "v1", "ControllerRevision", "controllerrevisions", true, "", "", "",
      GANTREE_API("apps") "ControllerRevision"},
@@ -142,6 +142,9 @@ Subresource subresource_of(const BuiltinKind& owner, std::string_view name) {
   }
   if (name == "eviction") {
     return {name, "policy", "v1", "Eviction", "create"};
+  }
+  if (name == "token") {
+    return {name, "authentication.k8s.io", "v1", "TokenRequest", "create"};
   }
   const std::string_view verbs = name == "log" ? "get" : name == "finalize" ? "update" : "get,patch,update";
   return {name, owner.group, owner.version, owner.kind, verbs};

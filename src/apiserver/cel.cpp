@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <deque>
@@ -28,12 +29,8 @@ class Evaluation {
  public:
   using Got = Result<const Value*>;
 
-  Evaluation(const Value& self, const Value* old_self) {
-    names_.emplace_back("self", &self);
-    if (old_self != nullptr) {
-      names_.emplace_back("oldSelf", old_self);
-    }
-  }
+  explicit Evaluation(std::span<const std::pair<std::string_view, const Value*>> names)
+      : names_(names.begin(), names.end()) {}
 
   Got eval(const CelNode& node) {
     if (++steps_ > kMaxSteps) {
@@ -461,7 +458,12 @@ Result<std::shared_ptr<const CelProgram>> CelProgram::compile(std::string_view t
 }
 
 Result<Value> CelProgram::evaluate(const Value& self, const Value* old_self) const {
-  Evaluation evaluation(self, old_self);
+  const std::array<std::pair<std::string_view, const Value*>, 2> names = {{{"self", &self}, {"oldSelf", old_self}}};
+  return evaluate(std::span(names).first(old_self == nullptr ? 1 : 2));
+}
+
+Result<Value> CelProgram::evaluate(std::span<const std::pair<std::string_view, const Value*>> names) const {
+  Evaluation evaluation(names);
   const auto value = evaluation.eval(root_);
   if (!value) {
     return tl::unexpected(value.error());

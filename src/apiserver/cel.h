@@ -1,5 +1,6 @@
-// The part of CEL in which CRDs write their rules (x-kubernetes-validations): fields, has(), comparisons, logic,
-// arithmetic, lists and maps, the macros over them, and the usual functions of strings.
+// The part of CEL in which CRDs write their rules (x-kubernetes-validations) and webhooks their matchConditions:
+// fields, has(), comparisons, logic, arithmetic, lists and maps, the macros over them, and the usual functions of
+// strings.
 //
 // Rules come from whoever may define kinds: parsing is bounded in depth, evaluation in steps. A program is only read
 // once compiled.
@@ -7,8 +8,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/json.h"
@@ -48,6 +51,8 @@ class CelProgram {
   [[nodiscard]] bool uses_old_self() const { return uses_old_self_; }
   // `old_self` may be nullptr where the program does not use it. Fails in CEL's sense: "no such key: a".
   [[nodiscard]] Result<Value> evaluate(const Value& self, const Value* old_self) const;
+  // With other names than these two.
+  [[nodiscard]] Result<Value> evaluate(std::span<const std::pair<std::string_view, const Value*>> names) const;
 
  private:
   CelNode root_;

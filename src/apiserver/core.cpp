@@ -12,6 +12,11 @@ namespace gantree::apiserver {
 
 namespace {
 
+Failure forbidden(std::string_view user, const Deed& deed) {
+  return failure(403, "Forbidden", fmt::format("forbidden: no role lets user \"{}\" {}", user, in_words(deed)),
+                 {deed.group, deed.resource.substr(0, deed.resource.find('/'))}, deed.name);
+}
+
 // The done callback travels with the answer, so that both are there when the batch is committed.
 Task<Answer> answer_call(Core& core, Call call) {
   if (call.content_type.starts_with(kProtobufType) && !call.body.empty()) {
@@ -25,6 +30,12 @@ Task<Answer> answer_call(Core& core, Call call) {
   auto request = read_request(core.registry, std::move(call));
   if (!request) {
     co_return refuse(request.error());
+  }
+  if (!request->call.trusted) {
+    const Deed deed = deed_of(*request);
+    if (!core.rights.allows(subject_of(request->call.user), deed)) {
+      co_return refuse(forbidden(request->call.user, deed));
+    }
   }
   auto shared = std::make_shared<Request>(std::move(*request));
   Answer answer = co_await handle(core, shared);
@@ -48,7 +59,8 @@ Core::Core(ApiOptions options_given, std::unique_ptr<BuiltinSchemas> schemas_giv
       definitions(*this),
       garbage(*this),
       namespaces(*this),
-      webhooks(*this) {}
+      webhooks(*this),
+      rights(*this) {}
 
 void Core::serve(Call call, Api::Done done) {
   begin(answer_call(*this, std::move(call)), std::move(done));
@@ -111,7 +123,8 @@ Entry Core::put(const Kind& kind, Object object) {
                 std::string(text_at(value, {"metadata", "name"}))};
   const Entry* old = store.find(kind.table, key);
   const auto before = old == nullptr ? nullptr : old->facts;
-  Entry entry{std::make_shared<const std::string>(to_json(value)), revision, facts_of(kind.table, value)};
+  Entry entry{std::make_shared<const std::string>(to_json(value)), revision,
+              facts_of(kind.table, value, store.table(kind.table).selectable)};
   store.put(kind.table, key, entry);
   changed(kind.table, key, before.get(), entry.facts.get());
   return entry;
@@ -123,7 +136,8 @@ Entry Core::remove(const Kind& kind, Object last) {
   const Value value = in_usual_order(std::move(last));
   const Key key{std::string(text_at(value, {"metadata", "namespace"})),
                 std::string(text_at(value, {"metadata", "name"}))};
-  Entry entry{std::make_shared<const std::string>(to_json(value)), revision, facts_of(kind.table, value)};
+  Entry entry{std::make_shared<const std::string>(to_json(value)), revision,
+              facts_of(kind.table, value, store.table(kind.table).selectable)};
   store.remove(kind.table, key, entry);
   changed(kind.table, key, entry.facts.get(), nullptr);
   return entry;
@@ -157,6 +171,7 @@ void Core::changed(std::string_view table, const Key& key, const Facts* before, 
   namespaces.changed(table, key, now);
   definitions.changed(table, key, now != nullptr);
   webhooks.changed(table);
+  rights.changed(table);
 }
 
 bool may_go(std::string_view table, const Object& object) {

@@ -20,6 +20,7 @@
 #include "apiserver/metadata.h"
 #include "apiserver/namespaces.h"
 #include "apiserver/request.h"
+#include "apiserver/rights.h"
 #include "apiserver/snapshots.h"
 #include "apiserver/store.h"
 #include "apiserver/task.h"
@@ -81,6 +82,7 @@ class Core {
   Garbage garbage;
   Namespaces namespaces;
   WebhookCaller webhooks;
+  Rights rights;
   // Pages that take long to make, by path, as long as the kinds stay the same.
   std::map<std::string, std::string, std::less<>> openapi_pages;
   std::uint64_t openapi_edition = 0;

@@ -77,6 +77,12 @@ KindPtr kind_of(const Object& object, const Value& version, const std::shared_pt
   if (find(version, {"subresources", "status"}) != nullptr) {
     kind->subresources.emplace_back("status");
   }
+  if (const Array* fields = array_at(version, {"selectableFields"})) {
+    for (const Value& field : *fields) {
+      const std::string_view path = text_at(field, {"jsonPath"});
+      kind->selectable.emplace_back(path.starts_with('.') ? path.substr(1) : path);
+    }
+  }
   if (const Object* scale = object_at(version, {"subresources", "scale"})) {
     kind->subresources.emplace_back("scale");
     kind->scale = ScalePaths{std::string(text_at(*scale, {"specReplicasPath"})),
@@ -159,7 +165,7 @@ Result<std::shared_ptr<const Definition>> read_definition(const Object& object, 
     }
     if (const Value* openapi = apiserver::find(value, {"schema", "openAPIV3Schema"})) {
       version.openapi = *openapi;
-      auto schema = define_custom(definition->schemas, *openapi, &metadata);
+      auto schema = define_custom(definition->schemas, *openapi, &metadata, version.name);
       if (!schema) {
         return invalid(fmt::format("CustomResourceDefinition \"{}\", version {}: {}", definition->name, version.name,
                                    schema.error().message));
@@ -231,8 +237,8 @@ void Definitions::serve(const std::string& name) {
   }
   std::stable_sort(kinds.begin(), kinds.end(),
                    [](const KindPtr& a, const KindPtr& b) { return rank_of(a->version) > rank_of(b->version); });
+  core_.store.select_by(name, stored == nullptr ? std::vector<std::string>() : stored->selectable);
   core_.registry.replace(name, std::move(kinds), std::move(stored));
-  (void)core_.store.table(name);
   served_[name] = std::move(text);
   set_status(name, definition->get(), "");
 }

@@ -1,4 +1,4 @@
-// The API over HTTPS, for whoever has the token.
+// The API over HTTPS, for whoever has the token, or one of a service account.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace gantree::apiserver {
 struct FrontOptions {
   std::string listen = "127.0.0.1:0";
   http::ServerTls tls;
-  std::string token;  // not empty
+  std::string token;  // the administrator's, not empty; ApiOptions::secret is the same
 };
 
 class Front {

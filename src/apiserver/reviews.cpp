@@ -2,39 +2,98 @@
 #include "apiserver/eviction.h"
 #include "apiserver/handlers.h"
 #include "apiserver/intake.h"
+#include "apiserver/token.h"
 
 namespace gantree::apiserver {
 
 namespace {
 
-Array all() {
-  return Array{Value("*")};
+Object user_info(std::string_view user) {
+  Object info{{"username", user}};
+  info["groups"] = groups_of(user);
+  return info;
 }
 
-// Whoever has the token may do everything.
-void answer(const Request& request, Object& review) {
+void review_token(const Core& core, std::string_view token, Object& status) {
+  const std::string& secret = core.options.secret;
+  const auto now = std::chrono::floor<std::chrono::seconds>(core.time()).time_since_epoch().count();
+  const auto user = secret.empty() ? std::nullopt : user_of_token(secret, token, now);
+  status["authenticated"] = user.has_value();
+  if (user) {
+    status["user"] = user_info(*user);
+  } else {
+    status["error"] = "the token is of no service account of this cluster, or has expired";
+  }
+}
+
+// What is asked about, of a review of access.
+Deed deed_in(const Object& review) {
+  if (const Object* page = object_at(review, {"spec", "nonResourceAttributes"})) {
+    return {.verb = std::string(text_at(*page, {"verb"})), .path = std::string(text_at(*page, {"path"}))};
+  }
+  const auto said = [&](std::string_view key) {
+    return std::string(text_at(review, {"spec", "resourceAttributes", key}));
+  };
+  std::string resource = said("resource");
+  if (const std::string part = said("subresource"); !part.empty()) {
+    resource += "/" + part;
+  }
+  return {.verb = said("verb"),
+          .group = said("group"),
+          .resource = std::move(resource),
+          .ns = said("namespace"),
+          .name = said("name")};
+}
+
+Subject subject_in(const Request& request, const Object& review) {
+  if (request.kind->kind == "SelfSubjectAccessReview") {
+    return subject_of(request.call.user);
+  }
+  Subject subject{std::string(text_at(review, {"spec", "user"})), {}};
+  // As the token of a service account would say.
+  if (subject.user.starts_with("system:serviceaccount:")) {
+    subject = subject_of(subject.user);
+  }
+  if (const Array* groups = array_at(review, {"spec", "groups"})) {
+    for (const Value& group : *groups) {
+      subject.groups.emplace_back(text_of(group));
+    }
+  }
+  return subject;
+}
+
+void list_rules(const std::vector<RightsRule>& rules, Object& status) {
+  const auto list = [](const std::vector<std::string>& texts) { return Array(texts.begin(), texts.end()); };
+  Array resources;
+  Array pages;
+  for (const RightsRule& rule : rules) {
+    if (!rule.resources.empty()) {
+      Object one{{"verbs", list(rule.verbs)}, {"apiGroups", list(rule.groups)}, {"resources", list(rule.resources)}};
+      if (!rule.names.empty()) {
+        one["resourceNames"] = list(rule.names);
+      }
+      resources.push_back(std::move(one));
+    }
+    if (!rule.paths.empty()) {
+      pages.push_back(Object{{"verbs", list(rule.verbs)}, {"nonResourceURLs", list(rule.paths)}});
+    }
+  }
+  status["resourceRules"] = std::move(resources);
+  status["nonResourceRules"] = std::move(pages);
+  status["incomplete"] = false;
+}
+
+void answer(Core& core, const Request& request, Object& review) {
   Object& status = object_in(review, "status");
   const std::string& kind = request.kind->kind;
   if (kind == "SelfSubjectRulesReview") {
-    Object rule;
-    rule["verbs"] = all();
-    rule["apiGroups"] = all();
-    rule["resources"] = all();
-    Object pages;
-    pages["verbs"] = all();
-    pages["nonResourceURLs"] = all();
-    status["resourceRules"] = Array{Value(std::move(rule))};
-    status["nonResourceRules"] = Array{Value(std::move(pages))};
-    status["incomplete"] = false;
+    list_rules(core.rights.granted(subject_of(request.call.user), text_at(review, {"spec", "namespace"})), status);
   } else if (kind == "SelfSubjectReview") {
-    Object& user = object_in(status, "userInfo");
-    user["username"] = request.call.user;
-    user["groups"] = Array{Value("system:masters"), Value("system:authenticated")};
+    status["userInfo"] = user_info(request.call.user);
   } else if (kind == "TokenReview") {
-    status["authenticated"] = false;
-    status["error"] = "this cluster has one token, which is not told";
+    review_token(core, text_at(review, {"spec", "token"}), status);
   } else {
-    status["allowed"] = true;
+    status["allowed"] = core.rights.allows(subject_in(request, review), deed_in(review));
   }
 }
 
@@ -54,7 +113,7 @@ Task<Answer> answer_review(Core& core, RequestPtr request) {
     co_return bound;
   }
   (void)object_in(*object, "metadata");
-  answer(*request, *object);
+  answer(core, *request, *object);
   co_return json_answer(201, in_usual_order(std::move(*object)));
 }
 

@@ -337,13 +337,14 @@ void SchemaSet::adopt_metadata(const Schema& metadata) {
   }
 }
 
-Result<const Schema*> define_custom(SchemaSet& set, const Value& openapi, const Schema* metadata) {
+Result<const Schema*> define_custom(SchemaSet& set, const Value& openapi, const Schema* metadata,
+                                    std::string_view version) {
   Value whole = openapi;
   if (!whole.is_object()) {
     return invalid("openAPIV3Schema is no object");
   }
   whole.get_object()["x-kubernetes-embedded-resource"] = true;
-  auto root = set.define("", whole);
+  auto root = set.define(version, whole);
   if (!root || metadata == nullptr) {
     return root;
   }

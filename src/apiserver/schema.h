@@ -124,8 +124,9 @@ class SchemaSet {
 };
 
 // The schema of one version of a CRD. `metadata`, where given, is the schema of built-in ObjectMeta: it takes the place
-// of what the CRD says of metadata, as in the real server.
-[[nodiscard]] Result<const Schema*> define_custom(SchemaSet& set, const Value& openapi, const Schema* metadata);
+// of what the CRD says of metadata, as in the real server. Versions of one set need names of their own.
+[[nodiscard]] Result<const Schema*> define_custom(SchemaSet& set, const Value& openapi, const Schema* metadata,
+                                                  std::string_view version = {});
 
 // What the schema forbids. Paths begin with `path` ("" for a whole object). At most `limit` errors.
 [[nodiscard]] FieldErrors validate(const Schema& schema, const Value& value, std::string_view path = {},

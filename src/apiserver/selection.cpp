@@ -17,6 +17,10 @@ bool selectable(const Request& request, std::string_view field) {
   if (field == "metadata.name" || (field == "metadata.namespace" && request.kind->namespaced)) {
     return true;
   }
+  const std::vector<std::string>& more = request.kind->selectable;
+  if (std::find(more.begin(), more.end(), field) != more.end()) {
+    return true;
+  }
   const auto facts = facts_of(request.kind->table, Object());
   return find_pair(facts->fields, field) != nullptr;
 }

@@ -77,7 +77,7 @@ struct Storage::Database {
 Storage::Storage(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 Storage::~Storage() = default;
 
-Result<std::unique_ptr<Storage>> Storage::open(const std::string& file) {
+Result<std::unique_ptr<Storage>> Storage::open(const std::string& file, bool sync) {
   auto database = std::make_unique<Database>();
   database->file = file;
   if (sqlite3_open_v2(file.c_str(), &database->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
@@ -86,6 +86,9 @@ Result<std::unique_ptr<Storage>> Storage::open(const std::string& file) {
   }
   if (auto made = database->run(kSchema, "use the cluster's data"); !made) {
     return tl::unexpected(made.error());
+  }
+  if (auto set = sync ? Result<>() : database->run("PRAGMA synchronous=OFF", "use the cluster's data"); !set) {
+    return tl::unexpected(set.error());
   }
   database->put = database->prepare(
       "INSERT INTO objects (resource, namespace, name, revision, bytes) VALUES (?1, ?2, ?3, ?4, ?5)"

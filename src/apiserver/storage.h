@@ -15,8 +15,9 @@ namespace gantree::apiserver {
 
 class Storage {
  public:
-  // Opens or creates the file. Fails where it is no such file, or another process has it open.
-  [[nodiscard]] static Result<std::unique_ptr<Storage>> open(const std::string& file);
+  // Opens or creates the file. Fails where it is no such file, or another process has it open. Without `sync` commits
+  // do not wait for the disk: they outlive the process all the same, but not the machine.
+  [[nodiscard]] static Result<std::unique_ptr<Storage>> open(const std::string& file, bool sync = true);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;

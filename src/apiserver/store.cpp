@@ -70,7 +70,7 @@ std::string selected_field(const Value& object, const FieldPath& path) {
 
 }  // namespace
 
-std::shared_ptr<const Facts> facts_of(std::string_view table, const Value& object) {
+std::shared_ptr<const Facts> facts_of(std::string_view table, const Value& object, std::span<const std::string> more) {
   auto facts = std::make_shared<Facts>();
   facts->uid = text_at(object, {"metadata", "uid"});
   facts->labels = pairs_of(object_at(object, {"metadata", "labels"}));
@@ -78,6 +78,9 @@ std::shared_ptr<const Facts> facts_of(std::string_view table, const Value& objec
     if (path.table == table) {
       facts->fields.emplace_back(path.field, selected_field(object, path));
     }
+  }
+  for (const std::string& field : more) {
+    facts->fields.emplace_back(field, field_text(object, field));
   }
   std::sort(facts->fields.begin(), facts->fields.end());
   if (const Array* owners = array_at(object, {"metadata", "ownerReferences"})) {
@@ -105,6 +108,19 @@ void Store::load(std::string_view table_name, Key key, Bytes bytes, std::uint64_
   index(table_name, key, nullptr, entry.facts.get());
   into.changed = std::max(into.changed, revision);
   into.entries.insert_or_assign(std::move(key), std::move(entry));
+}
+
+void Store::select_by(std::string_view table_name, std::vector<std::string> fields) {
+  Table& into = table(table_name);
+  if (into.selectable == fields) {
+    return;
+  }
+  into.selectable = std::move(fields);
+  for (auto& [key, entry] : into.entries) {
+    if (const auto object = parse_json(*entry.bytes)) {
+      entry.facts = facts_of(table_name, *object, into.selectable);
+    }
+  }
 }
 
 void Store::loaded(std::uint64_t revision) {

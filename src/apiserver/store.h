@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -44,7 +45,9 @@ struct Facts {
   bool deleting = false;
   bool waits_for_dependents = false;  // being deleted in the foreground
 };
-[[nodiscard]] std::shared_ptr<const Facts> facts_of(std::string_view table, const Value& object);
+// `more` are fields that can be selected by besides those of built-in kinds, as "status.phase".
+[[nodiscard]] std::shared_ptr<const Facts> facts_of(std::string_view table, const Value& object,
+                                                    std::span<const std::string> more = {});
 
 struct Entry {
   Bytes bytes;
@@ -65,6 +68,7 @@ struct Event {
 struct Table {
   std::string name;
   std::map<Key, Entry> entries;
+  std::vector<std::string> selectable;  // fields, as a definition names them
   std::deque<Event> recent;
   std::size_t recent_bytes = 0;
   std::uint64_t floor = 0;    // changes after this revision are all in `recent`
@@ -82,6 +86,8 @@ class Store {
   [[nodiscard]] std::uint64_t next_revision() { return ++revision_; }
 
   [[nodiscard]] Table& table(std::string_view name);
+  // From now on objects of the table can be selected by these fields.
+  void select_by(std::string_view table, std::vector<std::string> fields);
   [[nodiscard]] const Table* find_table(std::string_view name) const;
   [[nodiscard]] const Entry* find(std::string_view table, const Key& key) const;
   [[nodiscard]] const std::map<std::string, std::unique_ptr<Table>, std::less<>>& tables() const { return tables_; }

@@ -1,4 +1,4 @@
-// What lies below objects: scale, binding, eviction, log, finalize.
+// What lies below objects: scale, binding, eviction, log, finalize, token.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,11 +9,18 @@
 #include "apiserver/patch.h"
 #include "apiserver/rules.h"
 #include "apiserver/scale.h"
+#include "apiserver/token.h"
 #include "apiserver/yaml.h"
+#include "base/time.h"
 
 namespace gantree::apiserver {
 
 namespace {
+
+// How long tokens of service accounts are good.
+constexpr std::int64_t kTokenSeconds = 3600;
+constexpr std::int64_t kShortestToken = 600;
+constexpr std::int64_t kLongestToken = std::int64_t{1} << 32;
 
 Outcome<Object> wanted_scale(const Request& request, const Object& current) {
   auto body = read_yaml_or_json(request.call.body);
@@ -175,6 +182,41 @@ Answer log_of(const Core& core, const Request& request) {
                        request.name, text_at(*pod, {"spec", "nodeName"}), text_at(*pod, {"status", "phase"})));
 }
 
+Answer issue_token(const Core& core, const Request& request) {
+  if (request.call.method != "POST" || core.options.secret.empty()) {
+    return refuse(method_not_allowed_here());
+  }
+  const auto body = read_yaml_or_json(request.call.body);
+  if (!body || !body->is_object()) {
+    return refuse(bad_request("the body of the request is no TokenRequest"));
+  }
+  const auto account = core.read(request.kind->table, {request.ns, request.name});
+  if (!account) {
+    return refuse(not_found(request.what(), request.name));
+  }
+  const Value* given = find(*body, {"spec", "expirationSeconds"});
+  const std::int64_t seconds = given != nullptr && given->is_int64() ? given->get_int64() : kTokenSeconds;
+  if (seconds < kShortestToken || seconds > kLongestToken) {
+    const FieldErrors errors{invalid_value("spec.expirationSeconds", Value(seconds),
+                                           fmt::format("must be from {} to {}", kShortestToken, kLongestToken))};
+    return refuse(Failure{422, invalid_status("authentication.k8s.io", "TokenRequest", "", errors)});
+  }
+  const auto now = std::chrono::floor<std::chrono::seconds>(core.time()).time_since_epoch().count();
+  const std::string token = sign_token(core.options.secret, {.ns = request.ns,
+                                                             .account = request.name,
+                                                             .uid = std::string(text_at(*account, {"metadata", "uid"})),
+                                                             .issued = now,
+                                                             .expires = now + seconds});
+  Object review = body->get_object();
+  review["kind"] = "TokenRequest";
+  review["apiVersion"] = "authentication.k8s.io/v1";
+  review["metadata"] = Object{{"name", request.name}, {"namespace", request.ns}, {"creationTimestamp", core.now()}};
+  object_in(review, "spec")["expirationSeconds"] = seconds;
+  review["status"] =
+      Object{{"token", token}, {"expirationTimestamp", rfc3339(Time(std::chrono::seconds(now + seconds)))}};
+  return json_answer(201, in_usual_order(std::move(review)));
+}
+
 }  // namespace
 
 Task<Answer> serve_subresource(Core& core, RequestPtr request) {
@@ -190,6 +232,9 @@ Task<Answer> serve_subresource(Core& core, RequestPtr request) {
   if (name == "eviction") {
     Answer answer = co_await evict_pod(core, request);
     co_return answer;
+  }
+  if (name == "token") {
+    co_return issue_token(core, *request);
   }
   if (name == "finalize" && request->call.method == "PUT") {
     Answer answer = co_await finalize(core, request);

@@ -54,6 +54,12 @@ std::shared_ptr<const Hook> read_hook(const Value& value) {
   if (const Value* seconds = find(value, {"timeoutSeconds"}); seconds != nullptr && seconds->is_int64()) {
     hook->timeout = std::chrono::seconds(seconds->get_int64());
   }
+  const Array* conditions = array_at(value, {"matchConditions"});
+  for (std::size_t i = 0; conditions != nullptr && i < conditions->size(); ++i) {
+    if (auto program = CelProgram::compile(text_at((*conditions)[i], {"expression"}))) {
+      hook->conditions.emplace_back(text_at((*conditions)[i], {"name"}), std::move(*program));
+    }
+  }
   if (const Object* client = object_at(value, {"clientConfig"})) {
     hook->client = *client;
   }

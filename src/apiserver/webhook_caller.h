@@ -8,8 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "apiserver/cel.h"
 #include "apiserver/json.h"
 #include "apiserver/selector.h"
 #include "apiserver/task.h"
@@ -38,6 +40,8 @@ struct Hook {
   bool again = false;        // reinvocationPolicy IfNeeded
   bool has_side_effects = false;
   std::chrono::milliseconds timeout{10'000};
+  // matchConditions; those beyond the part of CEL that is known here are taken to hold.
+  std::vector<std::pair<std::string, std::shared_ptr<const CelProgram>>> conditions;  // by name
   Object client;
 };
 using Hooks = std::vector<std::shared_ptr<const Hook>>;

@@ -11,7 +11,7 @@ constexpr const char* kDefinition = R"({"apiVersion":"apiextensions.k8s.io/v1","
   "metadata":{"name":"things.example.com"},
   "spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"things","kind":"Thing","shortNames":["th"]},
     "versions":[
-      {"name":"v1","served":true,"storage":true,
+      {"name":"v1","served":true,"storage":true,"selectableFields":[{"jsonPath":".spec.mode"}],
        "subresources":{"status":{},"scale":{"specReplicasPath":".spec.size","statusReplicasPath":".status.size"}},
        "schema":{"openAPIV3Schema":{"type":"object","properties":{
          "spec":{"type":"object","required":["size"],"properties":{
@@ -51,6 +51,21 @@ TEST_F(Definitions, GiveDefaultsAndRefuseWhatTheSchemaForbids) {
   const Answer refused = world_.merge(std::string(kThings) + "/a", R"({"spec":{"mode":"odd"}})");
   EXPECT_EQ(refused.status, 422);
   EXPECT_EQ(text_in(refused, {"reason"}), "Invalid");
+}
+
+TEST_F(Definitions, HaveASchemaForEachVersion) {
+  const std::string old = "/apis/example.com/v1beta1/namespaces/default/things";
+  const std::string odd = R"("metadata":{"name":"a"},"spec":{"size":2,"mode":"odd"}})";
+  EXPECT_EQ(world_.post(kThings, R"({"apiVersion":"example.com/v1","kind":"Thing",)" + odd).status, 422);
+  EXPECT_EQ(world_.post(old, R"({"apiVersion":"example.com/v1beta1","kind":"Thing",)" + odd).status, 201);
+}
+
+TEST_F(Definitions, NameFieldsToSelectBy) {
+  (void)world_.post(kThings, thing(R"({"size":2})"));
+  const std::string list = kThings;
+  EXPECT_EQ(names_in(world_.get(list + "?fieldSelector=spec.mode%3Dfast")).size(), 1U);
+  EXPECT_EQ(names_in(world_.get(list + "?fieldSelector=spec.mode%3Dslow")).size(), 0U);
+  EXPECT_EQ(world_.get(list + "?fieldSelector=spec.size%3D2").status, 400);
 }
 
 TEST_F(Definitions, KeepStatusAndScaleApart) {

@@ -73,6 +73,37 @@ TEST(Webhooks, MayRefuse) {
             "admission webhook \"hook.example.com\" denied the request without explanation");
 }
 
+TEST(Webhooks, AreAskedOnlyWhereTheirConditionsHold) {
+  World world;
+  Hook hook([](const Value&) { return R"(,"allowed":false)"; });
+  const std::string changed =
+      "request.operation != 'CREATE' && (has(object.data) ? object.data : {}) != (has(oldObject.data) ? oldObject.data "
+      ": {})";
+  configure(world, "ValidatingWebhookConfiguration", hook.url(),
+            R"(,"matchConditions":[{"name":"data-change","expression":")" + changed +
+                R"("},{"name":"not-deleted","expression":"request.operation != 'DELETE'"}])");
+  EXPECT_EQ(world.post(kMaps, config_map("a")).status, 201);
+  EXPECT_EQ(world.merge(std::string(kMaps) + "/a", R"({"metadata":{"labels":{"x":"2"}}})").status, 200);
+  EXPECT_EQ(hook.calls, 0);
+  EXPECT_EQ(world.merge(std::string(kMaps) + "/a", R"({"data":{"k":"other"}})").status, 400);
+  EXPECT_EQ(hook.calls, 1);
+  EXPECT_EQ(world.remove(std::string(kMaps) + "/a").status, 200);
+}
+
+TEST(Webhooks, WithAConditionThatCannotBeDecidedStopARequestUnlessTheyMayBePassedOver) {
+  for (const bool must : {true, false}) {
+    World world;
+    Hook hook([](const Value&) { return R"(,"allowed":true)"; });
+    configure(
+        world, "ValidatingWebhookConfiguration", hook.url(),
+        std::string(R"(,"matchConditions":[{"name":"c","expression":"object.nothing == 'x'"}],"failurePolicy":")") +
+            (must ? "Fail\"" : "Ignore\""));
+    const Answer answer = world.post(kMaps, config_map("a"));
+    EXPECT_EQ(answer.status, must ? 400 : 201) << answer.text();
+    EXPECT_EQ(hook.calls, 0);
+  }
+}
+
 TEST(Webhooks, ThatCannotBeReachedStopARequestUnlessTheyMayBePassedOver) {
   World world;
   configure(world, "ValidatingWebhookConfiguration", "http://127.0.0.1:1/hook");

@@ -1,0 +1,99 @@
+// What service accounts may do, by the roles that are stored.
+#include <gtest/gtest.h>
+
+#include "unit/apiserver/world.h"
+
+namespace gantree::apiserver {
+namespace {
+
+constexpr const char* kRobot = "system:serviceaccount:default:robot";
+constexpr const char* kRbac = "/apis/rbac.authorization.k8s.io/v1";
+
+class Rights : public testing::Test {
+ protected:
+  // Status of what the robot asks.
+  int ask(std::string method, std::string path, std::string body = "") {
+    Call call;
+    call.method = std::move(method);
+    const std::size_t query = path.find('?');
+    call.path = path.substr(0, query);
+    call.query = query == std::string::npos ? "" : path.substr(query + 1);
+    call.body = std::move(body);
+    call.user = kRobot;
+    call.trusted = false;
+    return world.api().call_and_wait(std::move(call)).status;
+  }
+  void grant(const std::string& rules, bool everywhere) {
+    const std::string of = everywhere ? kRbac : std::string(kRbac) + "/namespaces/default";
+    const std::string prefix = everywhere ? "Cluster" : "";
+    const std::string head = R"({"apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"r"},)";
+    const Answer role = world.post(of + (everywhere ? "/clusterroles" : "/roles"),
+                                   head + R"("kind":")" + prefix + R"(Role","rules":)" + rules + "}");
+    EXPECT_EQ(role.status, 201) << role.text();
+    bind(of, head, prefix + "Role", prefix, "r");
+  }
+  void bind(const std::string& of, const std::string& head, const std::string& kind, const std::string& prefix,
+            const std::string& name) {
+    const Answer binding = world.post(
+        of + (prefix.empty() ? "/rolebindings" : "/clusterrolebindings"),
+        head + R"("kind":")" + prefix + R"(RoleBinding","roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":")" +
+            kind + R"(","name":")" + name +
+            R"("},"subjects":[{"kind":"ServiceAccount","name":"robot","namespace":"default"}]})");
+    EXPECT_EQ(binding.status, 201) << binding.text();
+  }
+  World world;
+};
+
+TEST_F(Rights, WithoutARoleThereIsDiscoveryAndNothingElse) {
+  EXPECT_EQ(ask("GET", "/version"), 200);
+  EXPECT_EQ(ask("GET", "/apis/apps/v1"), 200);
+  EXPECT_EQ(ask("GET", "/api/v1/pods"), 403);
+  EXPECT_EQ(ask("POST", kMaps, config_map("a")), 403);
+  EXPECT_EQ(ask("GET", "/api/v1/namespaces/default/pods/a"), 403) << "nor whether there is one";
+}
+
+TEST_F(Rights, ARoleOfANamespaceEndsThere) {
+  grant(R"([{"apiGroups":[""],"resources":["configmaps"],"verbs":["create","list"]}])", false);
+  EXPECT_EQ(ask("POST", kMaps, config_map("a")), 201);
+  EXPECT_EQ(ask("GET", kMaps), 200);
+  EXPECT_EQ(ask("GET", std::string(kMaps) + "/a"), 403);
+  EXPECT_EQ(ask("GET", "/api/v1/configmaps"), 403);
+  EXPECT_EQ(ask("GET", "/api/v1/namespaces/kube-system/configmaps"), 403);
+  EXPECT_EQ(world.remove(std::string(kRbac) + "/namespaces/default/rolebindings/r").status, 200);
+  EXPECT_EQ(ask("GET", kMaps), 403) << "what is taken away is gone at once";
+}
+
+TEST_F(Rights, RolesNamePartsOfObjectsAndSingleOnes) {
+  grant(R"([{"apiGroups":[""],"resources":["pods/status"],"verbs":["patch"]},
+            {"apiGroups":[""],"resources":["configmaps"],"resourceNames":["mine"],"verbs":["*"]}])",
+        true);
+  EXPECT_EQ(ask("PATCH", "/api/v1/namespaces/default/pods/a/status", "{}"), 415) << "allowed, but no patch";
+  EXPECT_EQ(ask("PATCH", "/api/v1/namespaces/default/pods/a", "{}"), 403);
+  EXPECT_EQ(ask("GET", std::string(kMaps) + "/mine"), 404);
+  EXPECT_EQ(ask("GET", std::string(kMaps) + "/other"), 403);
+}
+
+TEST_F(Rights, TheAdministratorsRoleNeedNotBeThere) {
+  bind(kRbac, R"({"apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"all"},)", "ClusterRole", "Cluster",
+       "cluster-admin");
+  EXPECT_EQ(ask("GET", "/api/v1/secrets"), 200);
+  EXPECT_EQ(ask("POST", "/api/v1/namespaces", R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"n"}})"),
+            201);
+}
+
+TEST_F(Rights, ReviewsTellWhatWouldBeAllowed) {
+  grant(R"([{"apiGroups":["apps"],"resources":["*"],"verbs":["get"]}])", true);
+  const auto allowed = [&](const std::string& verb, const std::string& resource) {
+    const Answer answer =
+        world.post("/apis/authorization.k8s.io/v1/subjectaccessreviews",
+                   R"({"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{"user":")" +
+                       std::string(kRobot) + R"(","resourceAttributes":{"group":"apps","verb":")" + verb +
+                       R"(","resource":")" + resource + "\"}}}");
+    return text_in(answer, {"status", "allowed"});
+  };
+  EXPECT_EQ(allowed("get", "deployments"), "true");
+  EXPECT_EQ(allowed("delete", "deployments"), "false");
+}
+
+}  // namespace
+}  // namespace gantree::apiserver
