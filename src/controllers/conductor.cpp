@@ -16,6 +16,9 @@ constexpr std::chrono::milliseconds kLongestPause{30'000};
 constexpr std::size_t kObjectsPerMillisecond = 50;
 // Nodes that come and go in crowds make one look of these.
 constexpr std::chrono::milliseconds kCrowd{200};
+// How many pods are tried again when room may have come; the others' turn comes with time.
+constexpr std::size_t kMostRetried = 200;
+constexpr std::chrono::milliseconds kRetries{50};
 
 struct Duty {
   Task task;
@@ -40,6 +43,13 @@ constexpr Duty kDuties[] = {
     {Task::kLeader, Kind::kPod, sync_leader},
 };
 
+Part part_of(Task task) {
+  if (task == Task::kBinding) {
+    return Part::kScheduler;
+  }
+  return task == Task::kKubelet ? Part::kKubelets : Part::kControllers;
+}
+
 // Who looks after objects of that kind as their controller.
 std::optional<Task> task_of_owner(Kind kind) {
   for (const Duty& duty : kDuties) {
@@ -51,6 +61,22 @@ std::optional<Task> task_of_owner(Kind kind) {
 }
 
 }  // namespace
+
+Parts parse_parts(std::string_view text) {
+  Parts parts;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (word == "scheduler") {
+      parts.insert(Part::kScheduler);
+    } else if (word == "controllers") {
+      parts.insert(Part::kControllers);
+    } else if (word == "kubelets") {
+      parts.insert(Part::kKubelets);
+    }
+  }
+  return parts;
+}
 
 Conductor::Conductor(Options options) : options_(options), random_(options.seed) {}
 
@@ -72,6 +98,9 @@ void Conductor::removed(Kind kind, std::string_view ns, std::string_view name) {
     return;
   }
   touch(nullptr, *item);
+  if (kind == Kind::kPod && !item->pod->node.empty() && !item->finished()) {
+    retry_bindings();
+  }
   forget(kind, item->key());
 }
 
@@ -81,6 +110,12 @@ void Conductor::keep_only(Kind kind, const std::set<std::string>& keys) {
       removed(kind, std::string(item->ns), std::string(item->name));
     }
   }
+}
+
+void Conductor::pause(Parts parts) {
+  paused_ = std::move(parts);
+  dirty_.merge(missed_);
+  missed_.clear();
 }
 
 void Conductor::touch(const Item* before, const Item& now) {
@@ -117,6 +152,9 @@ void Conductor::touch_pod(const Item* before, const Item& pod) {
   if (!pod.label(lws::kName).empty()) {
     mark(Task::kLeader, pod);
   }
+  if (before != nullptr && !before->finished() && pod.finished() && !pod.pod->node.empty()) {
+    retry_bindings();
+  }
   const bool counts = before == nullptr || before->pod->ready != pod.pod->ready ||
                       before->pod->phase != pod.pod->phase || before->deleting() != pod.deleting() ||
                       before->labels != pod.labels;
@@ -131,6 +169,10 @@ void Conductor::touch_node(const Item* before, const Item& node) {
   mark(Task::kNodeCare, node);
   const bool moved = before == nullptr || before->labels != node.labels || before->node->taints != node.node->taints ||
                      before->node->failed_since != node.node->failed_since || before->node->ready != node.node->ready;
+  if (moved || before->node->unschedulable != node.node->unschedulable ||
+      before->node->allocatable != node.node->allocatable) {
+    retry_bindings();
+  }
   if (!moved) {
     return;
   }
@@ -140,6 +182,23 @@ void Conductor::touch_node(const Item* before, const Item& node) {
   }
   for (const Item* daemon_set : view_.all(Kind::kDaemonSet)) {
     mark(Task::kDaemonSet, *daemon_set);
+  }
+}
+
+// Room may have come for pods that found none.
+void Conductor::retry_bindings() {
+  std::size_t count = 0;
+  for (auto at = unbound_.begin(); at != unbound_.end() && count < kMostRetried; ++at, ++count) {
+    dirty_.insert(*at);
+  }
+}
+
+void Conductor::note_binding_of(const Key& pod, const Turn& turn) {
+  // It looks again by itself as long as there is no node for it.
+  if (turn.due()) {
+    unbound_.insert(pod);
+  } else {
+    unbound_.erase(pod);
   }
 }
 
@@ -165,6 +224,7 @@ void Conductor::forget(Kind kind, const std::string& name) {
       continue;
     }
     const Key key{duty.task, kind, name};
+    unbound_.erase(key);
     if (const auto timer = timer_of_.find(key); timer != timer_of_.end()) {
       timers_.erase({timer->second, key});
       timer_of_.erase(timer);
@@ -200,6 +260,10 @@ std::vector<Write> Conductor::next(Time now, std::size_t most) {
 }
 
 void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
+  if (paused_.contains(part_of(key.task))) {
+    missed_.insert(key);
+    return;
+  }
   const auto state = states_.find(key);
   if (state != states_.end() && state->second.open > 0) {
     state->second.dirty = true;
@@ -224,6 +288,9 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
   std::chrono::milliseconds pause(static_cast<std::int64_t>(turn.effort() / kObjectsPerMillisecond));
   if (key.task == Task::kDaemonSet || key.task == Task::kDisruption) {
     pause = std::max(pause, kCrowd);
+  } else if (key.task == Task::kBinding) {
+    note_binding_of(key, turn);
+    pause = turn.due() ? kRetries : pause;
   }
   if (turn.writes().empty() && pause.count() == 0) {
     if (state != states_.end()) {

@@ -47,6 +47,12 @@ enum class Task : std::uint8_t {
   kLeader,  // leader pods of LeaderWorkerSets: their workers
 };
 
+// What can be told to stand still.
+enum class Part : std::uint8_t { kScheduler, kControllers, kKubelets };
+using Parts = std::set<Part>;
+// "scheduler,controllers"; words that name no part are passed over.
+[[nodiscard]] Parts parse_parts(std::string_view text);
+
 // What the API server said to a write. `text` is the object after it, where there is one.
 struct Answer {
   int status = 0;
@@ -62,6 +68,9 @@ class Conductor {
   void removed(Kind kind, std::string_view ns, std::string_view name);
   // Every object of the kind that is not named is gone: after a new list.
   void keep_only(Kind kind, const std::set<std::string>& keys);
+
+  // These parts do nothing until they are no longer among them; then they go on with what they missed.
+  void pause(Parts parts);
 
   // What is to be written now. At most so many keys are looked at; more() tells whether there are others.
   [[nodiscard]] std::vector<Write> next(Time now, std::size_t most = 1000);
@@ -97,15 +106,20 @@ class Conductor {
   void touch(const Item* before, const Item& now);
   void touch_pod(const Item* before, const Item& pod);
   void touch_node(const Item* before, const Item& node);
+  void retry_bindings();
   void mark(Task task, Kind kind, std::string name);
   void mark(Task task, const Item& item) { mark(task, item.kind, item.key()); }
   void wake(Key key, Time at);
   void run(const Key& key, Time now, std::vector<Write>& out);
+  void note_binding_of(const Key& pod, const Turn& turn);
   void forget(Kind kind, const std::string& name);
 
   Options options_;
   View view_;
   std::mt19937_64 random_;
+  Parts paused_;
+  std::set<Key> missed_;   // by parts that are paused
+  std::set<Key> unbound_;  // pods for which the plain scheduler found no node
   std::set<Key> dirty_;
   std::set<std::pair<Time, Key>> timers_;
   std::map<Key, Time> timer_of_;

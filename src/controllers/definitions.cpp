@@ -63,6 +63,19 @@ Object list_of(Object items) {
   return Object{{"type", "array"}, {"items", std::move(items)}};
 }
 
+// One object for each value of a member.
+Object map_by(std::string_view key, Object items) {
+  Object schema = list_of(std::move(items));
+  schema["x-kubernetes-list-type"] = "map";
+  schema["x-kubernetes-list-map-keys"] = Array{Value(key)};
+  return schema;
+}
+
+// A rule in CEL and what it says where it is broken, in CEL too.
+Object rule(std::string_view condition, std::string_view says) {
+  return Object{{"rule", condition}, {"messageExpression", says}};
+}
+
 Object anything() {
   return Object{{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
 }
@@ -124,18 +137,24 @@ Object job_set() {
   failure["restartStrategy"] = one_of({"Recreate", "BlockingRecreate", "InPlaceRestart"}, "Recreate");
   failure["rules"] = list_of(anything());
   Object spec{{"suspend", flag()}, {"managedBy", text()}, {"ttlSecondsAfterFinished", integer(0)}};
-  spec["replicatedJobs"] = list_of(open_object(std::move(replicated), names({"name", "template"})));
+  spec["replicatedJobs"] = map_by("name", open_object(std::move(replicated), names({"name", "template"})));
   spec["network"] = open_object(Object{{"enableDNSHostnames", flag()}, {"subdomain", text()}});
   spec["successPolicy"] = open_object(std::move(success));
   spec["failurePolicy"] = open_object(std::move(failure));
   spec["startupPolicy"] = open_object(Object{{"startupPolicyOrder", one_of({"AnyOrder", "InOrder"})}});
   spec["coordinator"] = anything();
+  Object whole = open_object(std::move(spec));
+  whole["x-kubernetes-validations"] =
+      Array{rule("!has(self.successPolicy) || !has(self.successPolicy.targetReplicatedJobs) || "
+                 "self.successPolicy.targetReplicatedJobs.all(n, self.replicatedJobs.exists(r, r.name == n))",
+                 "'successPolicy.targetReplicatedJobs: there is no replicated job ' + "
+                 "self.successPolicy.targetReplicatedJobs.filter(n, !self.replicatedJobs.exists(r, r.name == n))[0]")};
   Array columns;
   columns.push_back(column("TerminalState", "string", ".status.terminalState"));
   columns.push_back(column("Restarts", "integer", ".status.restarts"));
   columns.push_back(column("Suspended", "boolean", ".spec.suspend"));
   columns.push_back(column("Age", "date", ".metadata.creationTimestamp"));
-  return definition({"jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets", "jobset", ""}, open_object(std::move(spec)),
+  return definition({"jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets", "jobset", ""}, std::move(whole),
                     std::move(columns), Object{{"status", Object()}});
 }
 

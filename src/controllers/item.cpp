@@ -88,6 +88,7 @@ std::unique_ptr<NodeFacts> read_node(const Value& root) {
   if (const std::string_view since = text_at(root, {"metadata", "annotations", kFailedSince}); !since.empty()) {
     node->failed_since = parse_time(since).value_or(1);
   }
+  node->not_ready = find(root, {"metadata", "annotations", kNotReady}) != nullptr;
   const Array* taints = array_at(root, {"spec", "taints"});
   for (std::size_t i = 0; taints != nullptr && i < taints->size(); ++i) {
     const Value& taint = (*taints)[i];

@@ -65,6 +65,7 @@ struct NodeFacts {
   bool unschedulable = false;
   Amounts allocatable;
   std::int64_t failed_since = 0;  // told to fail, by annotation; Unix seconds
+  bool not_ready = false;         // told to say so, by annotation
   std::vector<Taint> taints;
 };
 

@@ -15,7 +15,6 @@ namespace gantree::controllers {
 
 namespace {
 
-constexpr std::chrono::seconds kStops{1};  // how long a container takes to end, unless it says otherwise
 constexpr int kKilledByRequest = 143;
 
 std::optional<std::chrono::milliseconds> told(const Object& pod, std::string_view annotation) {
@@ -24,13 +23,18 @@ std::optional<std::chrono::milliseconds> told(const Object& pod, std::string_vie
   return duration ? std::optional(std::chrono::duration_cast<std::chrono::milliseconds>(*duration)) : std::nullopt;
 }
 
+// How long a container takes to end, unless it says otherwise: well before it must.
+std::chrono::milliseconds usual_stop(std::chrono::milliseconds grace) {
+  return std::min<std::chrono::milliseconds>(std::chrono::seconds(1), grace / 10);
+}
+
 void stop(const Item& pod, Turn& turn) {
   const Object root = pod.value();
   const bool ran = pod.pod->phase == Phase::kRunning;
   if (ran) {
     const std::chrono::seconds grace(whole_at(root, {"metadata", "deletionGracePeriodSeconds"}));
     const std::int64_t asked = *pod.deleted - grace.count();
-    const auto needs = std::min<std::chrono::milliseconds>(told(root, kStopAfter).value_or(kStops), grace);
+    const auto needs = std::min<std::chrono::milliseconds>(told(root, kStopAfter).value_or(usual_stop(grace)), grace);
     if (const Time end = turn.after(asked, needs); end > turn.now()) {
       turn.again(end);
       return;
@@ -48,6 +52,9 @@ void stop(const Item& pod, Turn& turn) {
 
 void start(const Item& pod, const Item& node, Turn& turn) {
   const Object root = pod.value();
+  if (find(root, {"metadata", "annotations", kStayPending}) != nullptr) {
+    return;
+  }
   std::int64_t since = pod.created;
   if (const Value* scheduled = find_condition(root, "PodScheduled")) {
     since = std::max(since, time_at(*scheduled, {"lastTransitionTime"}));

@@ -33,9 +33,13 @@ inline constexpr std::string_view kTaintUnschedulable = "node.kubernetes.io/unsc
 // Ours: what a simulated node is told, and how long pods run.
 inline constexpr std::string_view kSimulated = "gantree.dev/simulated";       // "true" on simulated nodes
 inline constexpr std::string_view kFailedSince = "gantree.dev/failed-since";  // since then its kubelet is silent
+inline constexpr std::string_view kNotReady = "gantree.dev/not-ready";        // any value: its kubelet says so
 inline constexpr std::string_view kRunFor = "gantree.dev/run-for";
 inline constexpr std::string_view kFailAfter = "gantree.dev/fail-after";
 inline constexpr std::string_view kStopAfter =
     "gantree.dev/stop-after";  // what it takes to stop; never beyond the grace
+inline constexpr std::string_view kStayPending = "gantree.dev/stay-pending";  // any value: never starts
+// On the namespace kube-system: which parts of the cluster stand still, as "scheduler,controllers".
+inline constexpr std::string_view kPause = "gantree.dev/pause";
 
 }  // namespace gantree::controllers

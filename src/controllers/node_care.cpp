@@ -39,6 +39,12 @@ Object ready_status(const Object& node, Time now) {
   return status;
 }
 
+Object not_ready_status(const Object& node, Time now) {
+  Array conditions = conditions_of(node);
+  set_condition(conditions, node_condition("Ready", "False", "KubeletNotReady", "told so by an annotation"), now);
+  return Object{{"conditions", std::move(conditions)}};
+}
+
 Object silent_status(const Object& node, Time now) {
   Object status;
   Array conditions = conditions_of(node);
@@ -53,10 +59,11 @@ Object silent_status(const Object& node, Time now) {
 bool keep_readiness(const Item& node, Turn& turn) {
   const NodeFacts& facts_of_node = *node.node;
   if (facts_of_node.failed_since == 0) {
-    if (facts_of_node.ready == "True") {
+    if (facts_of_node.ready == (facts_of_node.not_ready ? "False" : "True")) {
       return false;
     }
-    turn.patch_status(node, ready_status(node.value(), turn.now()));
+    turn.patch_status(node, facts_of_node.not_ready ? not_ready_status(node.value(), turn.now())
+                                                    : ready_status(node.value(), turn.now()));
     return true;
   }
   if (facts_of_node.ready != "True" && !facts_of_node.ready.empty()) {

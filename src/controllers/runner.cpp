@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "controllers/conductor.h"
+#include "controllers/names.h"
 
 namespace gantree::controllers {
 
@@ -26,7 +27,7 @@ constexpr std::chrono::seconds kLookForKinds{2};
 constexpr std::chrono::seconds kLongestSleep{1};
 
 struct Letter {
-  enum class Type : std::uint8_t { kEvent, kSynced, kServed, kAnswer };
+  enum class Type : std::uint8_t { kEvent, kSynced, kServed, kAnswer, kPause };
   Type type = Type::kEvent;
   Kind kind = Kind::kPod;
   bool deleted = false;
@@ -107,7 +108,9 @@ Text body_of(const apiserver::Answer& answer) {
 class Runner::Loop {
  public:
   Loop(Api& api, Options options, std::function<void(const std::string&)> trouble)
-      : api_(api), conductor_(options), trouble_(std::move(trouble)), thread_([this] { run(); }) {}
+      : api_(api), conductor_(options), trouble_(std::move(trouble)), pauses_(watch_pauses()), thread_([this] {
+          run();
+        }) {}
   ~Loop() {
     mailbox_->stop();
     thread_.join();
@@ -116,6 +119,7 @@ class Runner::Loop {
         api_.unwatch(*id);
       }
     }
+    api_.unwatch(pauses_);
   }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -166,6 +170,16 @@ class Runner::Loop {
     }
   }
 
+  apiserver::WatchId watch_pauses() {
+    apiserver::WatchHandlers handlers;
+    handlers.event = [mailbox = mailbox_](const WatchEvent& event) {
+      if (event.type != WatchEvent::Type::kBookmark && event.type != WatchEvent::Type::kError) {
+        mailbox->post({.type = Letter::Type::kPause, .text = event.object});
+      }
+    };
+    return api_.watch("/api/v1/namespaces", "fieldSelector=metadata.name%3Dkube-system", std::move(handlers));
+  }
+
   void watch(Kind kind) {
     auto& slot = watches_[static_cast<std::size_t>(kind)];
     if (slot) {
@@ -202,6 +216,11 @@ class Runner::Loop {
         return;
       case Letter::Type::kEvent:
         read_event(letter);
+        return;
+      case Letter::Type::kPause:
+        if (const auto system = apiserver::parse_json(*letter.text)) {
+          conductor_.pause(parse_parts(text_at(*system, {"metadata", "annotations", kPause})));
+        }
         return;
     }
   }
@@ -252,6 +271,7 @@ class Runner::Loop {
   Conductor conductor_;
   std::function<void(const std::string&)> trouble_;
   std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
+  apiserver::WatchId pauses_;  // of the parts of the cluster, as an annotation tells
   std::array<std::optional<apiserver::WatchId>, kKinds> watches_;
   std::array<bool, kKinds> answered_{};
   std::array<bool, kKinds> synced_{};

@@ -100,6 +100,10 @@ class FakeCluster {
   [[nodiscard]] std::size_t writes() const { return writes_; }
   [[nodiscard]] std::map<std::string, Object>& objects(Kind kind) { return objects_[kind]; }
   [[nodiscard]] Time now() const { return now_; }
+  void pause(const std::string& parts) {
+    conductor_.pause(parse_parts(parts));
+    settle();
+  }
   // The next so many writes are refused, as by a server that is busy.
   void refuse(int times) { refused_ = times; }
 

@@ -144,6 +144,62 @@ TEST_F(NodeTest, PodsOfNoOtherSchedulerAreBoundAsLongAsThereIsRoom) {
   EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p2"), {"spec", "nodeName"}), "n1");
 }
 
+TEST_F(NodeTest, APodThatFoundNoRoomIsBoundAsSoonAsThereIsSome) {
+  const auto pod = [](const std::string& name) {
+    return fmt::format(
+        "{{'metadata':{{'name':'{}'}},'spec':{{'schedulerName':'default-scheduler','containers':[{{"
+        "'name':'main','image':'i','resources':{{'requests':{{'cpu':'6'}}}}}}]}}}}",
+        name);
+  };
+  cluster.add(Kind::kPod, pod("first"));
+  cluster.add(Kind::kPod, pod("second"));
+  cluster.pass(60s);
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "second"), {"spec", "nodeName"}), "");
+  cluster.end_pod("first", true);
+  cluster.pass(100ms);
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "second"), {"spec", "nodeName"}), "n1");
+  cluster.add(Kind::kPod, pod("third"));
+  cluster.pass(60s);
+  cluster.add_node("n2");
+  cluster.pass(100ms);
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "third"), {"spec", "nodeName"}), "n2");
+}
+
+TEST_F(NodeTest, ANodeThatIsToldSoIsNotReadyUntilItIsToldOtherwise) {
+  cluster.change(Kind::kNode, "n1", "{'metadata':{'annotations':{'gantree.dev/not-ready':''}}}", "");
+  EXPECT_TRUE(condition_is(cluster.get(Kind::kNode, "n1", ""), "Ready", "False"));
+  EXPECT_THAT(taints(),
+              ElementsAre("node.kubernetes.io/not-ready:NoSchedule", "node.kubernetes.io/not-ready:NoExecute"));
+  cluster.change(Kind::kNode, "n1", "{'metadata':{'annotations':{'gantree.dev/not-ready':null}}}", "");
+  EXPECT_TRUE(condition_is(cluster.get(Kind::kNode, "n1", ""), "Ready", "True"));
+  EXPECT_THAT(taints(), IsEmpty());
+}
+
+TEST_F(NodeTest, APodThatIsToldSoNeverStarts) {
+  cluster.add(Kind::kPod,
+              "{'metadata':{'name':'p','annotations':{'gantree.dev/stay-pending':''}},'spec':{'containers':[{"
+              "'name':'main','image':'i'}]}}");
+  cluster.bind_all("n1");
+  cluster.pass(60s);
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p"), {"status", "phase"}), "Pending");
+}
+
+TEST_F(NodeTest, PartsThatArePausedGoOnLaterWithWhatTheyMissed) {
+  cluster.pause("scheduler,kubelets");
+  cluster.add(Kind::kPod,
+              "{'metadata':{'name':'p'},'spec':{'schedulerName':'default-scheduler','containers':[{'name':'main',"
+              "'image':'i'}]}}");
+  cluster.pass(60s);
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p"), {"spec", "nodeName"}), "");
+  cluster.pause("kubelets");
+  cluster.pass(60s);
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p"), {"spec", "nodeName"}), "n1");
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p"), {"status", "phase"}), "Pending");
+  cluster.pause("");
+  cluster.pass(2s);
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p"), {"status", "phase"}), "Running");
+}
+
 TEST_F(NodeTest, TimeRunsAsFastAsItIsTold) {
   FakeCluster fast(Options{.speed = 60});
   fast.add_node("n1");
