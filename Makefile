@@ -35,7 +35,7 @@ test: ## build and run every test
 	@install -D build/release/apps/gantree/gantree bin/gantree
 	@scripts/run-tests build/release --e2e
 
-e2e: build ## only the end-to-end tests, on a real Kubernetes control plane
+e2e: build ## only the end-to-end tests, on the embedded cluster and on a real Kubernetes control plane
 	$(need) e2e
 	@scripts/run-e2e $(E2E)
 

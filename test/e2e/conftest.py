@@ -1,12 +1,12 @@
 """Fixtures of the end-to-end tests. `--cluster` says which kind of cluster they run on."""
-import os
 import pathlib
 import subprocess
 
 import pytest
 
 from harness import gantree as program
-from harness.control_plane import ControlPlane
+from harness.control_plane import ControlPlane, program as control_plane_program
+from harness.embedded import EmbeddedCluster
 from harness.fault_proxy import FaultProxy
 from harness.gantree import Gantree
 from harness.objects import network
@@ -17,19 +17,28 @@ from harness.webhooks import Webhooks
 HERE = pathlib.Path(__file__).parent
 
 
-def _real_cluster():
+def _built():
+    """The folder of the programs of a real control plane, of which all tests use kubectl."""
     built = subprocess.run([HERE / "control_plane" / "build"], stdout=subprocess.PIPE, text=True)
     if built.returncode != 0:
         pytest.exit("the control plane could not be built: see above", returncode=1)
-    return ControlPlane(built.stdout.strip().splitlines()[-1])
+    return built.stdout.strip().splitlines()[-1]
 
 
-CLUSTERS = {"real": _real_cluster}
+CLUSTERS = {"real": lambda: ControlPlane(_built()),
+            "embedded": lambda: EmbeddedCluster(control_plane_program(_built(), "kubectl"))}
 
 
 def pytest_addoption(parser):
-    parser.addoption("--cluster", choices=sorted(CLUSTERS), default=os.environ.get("GANTREE_E2E_CLUSTER", "real"),
-                     help="what the tests run on: real is etcd, kube-apiserver and the rest (also GANTREE_E2E_CLUSTER)")
+    parser.addoption("--cluster", choices=sorted(CLUSTERS), default="real",
+                     help="what the tests run on: real is etcd, kube-apiserver and the rest, embedded is gantree up")
+    parser.addoption("--only-on-cluster", action="store_true", help="leave out the tests that need no cluster of either kind")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--only-on-cluster"):
+        config.hook.pytest_deselected(items=[item for item in items if "whole_cluster" not in item.fixturenames])
+        items[:] = [item for item in items if "whole_cluster" in item.fixturenames]
 
 
 @pytest.fixture(scope="session")

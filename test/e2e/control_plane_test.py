@@ -1,4 +1,4 @@
-"""That the control plane under the other tests is what they take it for."""
+"""That the cluster under the other tests is what they take it for, whichever kind it is of."""
 import json
 import time
 
@@ -58,13 +58,14 @@ def test_a_pod_of_another_scheduler_waits_until_it_is_bound(cluster, namespace):
     cluster.stays(lambda: not cluster.bound(namespace), 1, "the pod has no node")
     cluster.bind(namespace, "mine", "node-0")
     cluster.wait_for(lambda: cluster.running(namespace) == ["mine"], 10, "the pod to run")
-    with pytest.raises(ApiException, match="already assigned"):
+    with pytest.raises(ApiException) as refused:
         cluster.bind(namespace, "mine", "node-0")
+    assert refused.value.status == 409
 
 
-def test_a_deleted_pod_stays_for_a_tenth_of_its_grace(cluster, namespace):
+def test_a_deleted_pod_stays_as_long_as_it_needs_to_stop(cluster, namespace):
     cluster.make_nodes(1)
-    cluster.create(pod("slow", grace=20), namespace)
+    cluster.create(pod("slow", annotations={"gantree.dev/stop-after": "3s"}, grace=20), namespace)
     cluster.wait_for(lambda: cluster.running(namespace), 20, "the pod to run")
     cluster.delete("v1", "Pod", "slow", namespace)
     begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""Gangs on a real cluster: whole or not at all, counted against all there is."""
+"""Gangs on a cluster: whole or not at all, counted against all there is."""
 import pytest
 
 from harness.objects import (GANG_LABEL, RACK, daemon_set, gang, gang_pods, pod, pod_group, rack_labels, requests)

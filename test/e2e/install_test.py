@@ -1,4 +1,4 @@
-"""`gantree install`, `uninstall` and `doctor` on a real cluster, and the webhook as the API server calls it."""
+"""`gantree install`, `uninstall` and `doctor` on a cluster, and the webhook as the API server calls it."""
 import json
 import subprocess
 

@@ -1,4 +1,4 @@
-"""Jobs that others make, and what becomes of jobs when their Workload goes, on a real control plane."""
+"""Jobs that others make, and what becomes of jobs when their Workload goes."""
 from harness.objects import job
 from harness.queues import GATE, KUEUE, QUEUE_NAME, RACK, REQUIRED
 

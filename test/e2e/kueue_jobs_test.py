@@ -1,8 +1,7 @@
-"""The life of queued jobs on a real control plane: the test plans of Kueue's topology proposal, and what may happen besides.
+"""The life of queued jobs: the test plans of Kueue's topology proposal, and what may happen besides.
 
 All tests share one replica of Gantree; each has nodes, a network and queues of its own, its `pool`.
 """
-import signal
 import time
 
 import pytest
@@ -358,14 +357,10 @@ def test_pods_that_a_daemon_set_is_about_to_get_are_counted(pool):
     pool.cluster.create(daemon_set("agent", asks=requests(cpu="2"), nodeSelector={"gantree.dev/pool": pool.name}), pool.namespace)
     pool.submit_job("train", 8, {REQUIRED: RACK})
     pool.told("train", "QuotaReserved", "False")
-    scheduler = pool.cluster.part("kube-scheduler")
-    scheduler.signal(signal.SIGSTOP)
-    try:
+    with pool.cluster.paused("scheduler"):
         pool.make_nodes(1, allocatable={"cpu": "9"})
         pool.wait(lambda: [p for p in pool.cluster.pods(pool.namespace) if not p["spec"].get("nodeName")], "the agent's pod, of no node")
         pool.cluster.stays(lambda: not pool.workload("train")["status"].get("admission"), 2 * QUIET, "the room of the agent is kept")
-    finally:
-        scheduler.signal(signal.SIGCONT)
     pool.wait(lambda: len(pool.cluster.running(pool.namespace)) == 1, "the agent")
     pool.cluster.stays(lambda: not pool.workload("train")["status"].get("admission"), QUIET, "the agent is counted")
     pool.cluster.delete("apps/v1", "DaemonSet", "agent", pool.namespace)
@@ -398,24 +393,14 @@ def test_pods_that_gantree_binds_itself_go_where_room_is_kept_for_them(pool):
 # --- restarts ---
 
 
-def paused_controllers(cluster):
-    """No pods are made until it is told to go on."""
-    controllers = cluster.part("kube-controller-manager")
-    controllers.signal(signal.SIGSTOP)
-    return controllers
-
-
 def test_killed_between_admission_and_ungating_it_goes_on_where_it_was(pool, slots, shared_gantree, shared_webhooks):
     pool.make_nodes(2)
     pool.make_queue()
-    controllers = paused_controllers(pool.cluster)
-    try:
+    with pool.cluster.paused("controllers"):
         pool.submit_job("train", 16, {REQUIRED: RACK})
         pool.wait(lambda: not pool.cluster.get("batch/v1", "Job", "train", pool.namespace)["spec"]["suspend"], "the start")
         given = assigned(pool.workload("train"))
         shared_gantree.kill()
-    finally:
-        controllers.signal(signal.SIGCONT)
     pool.wait(lambda: len(pool.pods("train")) == 16, "the pods")
     assert all(gates(one) == [GATE] for one in pool.pods("train"))
     shared_gantree.restart()
@@ -427,14 +412,10 @@ def test_killed_between_admission_and_ungating_it_goes_on_where_it_was(pool, slo
 def test_killed_in_mid_ungating_it_gives_no_domain_more_than_assigned(pool, slots, shared_gantree, shared_webhooks):
     pool.make_nodes(12)
     pool.make_queue()
-    controllers = pool.cluster.part("kube-controller-manager")
-    try:
-        pool.submit_job("train", 96, {REQUIRED: RACK})
-        pool.wait(lambda: slots.ungated(), "the first pod to be ungated")
-        controllers.signal(signal.SIGSTOP)
+    pool.submit_job("train", 96, {REQUIRED: RACK})
+    pool.wait(lambda: slots.ungated(), "the first pod to be ungated")
+    with pool.cluster.paused("controllers"):
         shared_gantree.kill()
-    finally:
-        controllers.signal(signal.SIGCONT)
     pool.wait(lambda: len(pool.pods("train")) == 96, "the pods")
     left = [one for one in pool.pods("train") if GATE in gates(one)]
     assert 0 < len(left) < 96, f"{len(left)} of 96 pods are gated: it was not killed in the middle"

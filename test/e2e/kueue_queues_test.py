@@ -1,4 +1,4 @@
-"""Queues on a real control plane: what they tell of themselves, what happens when they are stopped, and what `gantree get` shows of them."""
+"""Queues: what they tell of themselves, what happens when they are stopped, and what `gantree get` shows of them."""
 import json
 import subprocess
 import time

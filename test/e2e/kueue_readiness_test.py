@@ -1,4 +1,4 @@
-"""Jobs of queues whose pods do not become ready, on a real control plane."""
+"""Jobs of queues whose pods do not become ready."""
 from harness.queues import RACK, REQUIRED, condition
 
 # A Job rests for ten seconds before it makes a pod anew.

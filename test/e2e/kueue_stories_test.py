@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness.cluster import NODES_OF_TESTS
+from harness.cluster import NODES_OF_TESTS, SIMULATED
 from harness.gantree import binary
 from harness.queues import BLOCK, HOST, RACK, Queues
 
@@ -26,12 +26,13 @@ def nodes():
 def stories(whole_cluster, shared_gantree, nodes):
     """The cluster that the examples are written for, and its queues as examples/queues.yaml sets them up."""
     for node in nodes:
-        metadata = node["metadata"] | {"annotations": {"kwok.x-k8s.io/node": "fake"}}
+        metadata = node["metadata"] | {"annotations": SIMULATED}
         metadata["labels"] = metadata["labels"] | {NODES_OF_TESTS: "true"}
         whole_cluster.create(node | {"metadata": metadata})
     whole_cluster.kubectl("apply", "-f", EXAMPLES / "queues.yaml")
     yield Queues(whole_cluster, "team-research")
-    whole_cluster.kubectl("delete", "--wait=false", "-f", EXAMPLES / "queues.yaml")
+    # Its namespace takes some of it along.
+    whole_cluster.kubectl("delete", "--wait=false", "--ignore-not-found", "-f", EXAMPLES / "queues.yaml")
     whole_cluster.wait_for(lambda: not whole_cluster.get("v1", "Namespace", "team-research"), 60, "the namespace of the examples to go")
 
 
@@ -64,7 +65,7 @@ class Story:
 
 
 def clear(stories, path):
-    stories.cluster.kubectl("delete", "--wait=false", "-f", path)
+    stories.cluster.kubectl("delete", "--wait=false", "--ignore-not-found", "-f", path)
     stories.cluster.request("DELETE", stories.cluster.path("v1", "Pod", stories.namespace), query=[("gracePeriodSeconds", "0")])
     stories.wait(lambda: not stories.cluster.pods(stories.namespace), "the pods to go")
 

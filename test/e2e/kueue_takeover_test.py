@@ -1,4 +1,4 @@
-"""A second replica takes over queues that are full, on a real control plane."""
+"""A second replica takes over queues that are full."""
 import collections
 import time
 

@@ -1,4 +1,4 @@
-"""Jobs that name a queue are held back from the moment they are created, by the real API server and controllers."""
+"""Jobs that name a queue are held back from the moment they are created."""
 import json
 from concurrent.futures import ThreadPoolExecutor
 

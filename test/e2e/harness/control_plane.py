@@ -3,10 +3,12 @@ LeaderWorkerSet controllers with their webhooks, and KWOK for nodes and pods.
 
 `test/e2e/control_plane/build` makes the programs. Several may run at once: each has its own ports and folders.
 """
+import contextlib
 import json
 import os
 import pathlib
 import shutil
+import signal
 import ssl
 import urllib.error
 import urllib.request
@@ -29,6 +31,14 @@ AUDIT_POLICY = {
                              {"group": "coordination.k8s.io", "resources": ["leases"]},
                              {"group": "scheduling.sigs.k8s.io"}]},
               {"level": "None"}]}
+
+
+def program(built, name):
+    """Where KUBEBUILDER_ASSETS has one of the three that it may have, that one."""
+    assets = os.environ.get("KUBEBUILDER_ASSETS")
+    if assets and name in ("etcd", "kube-apiserver", "kubectl") and os.access(pathlib.Path(assets, name), os.X_OK):
+        return pathlib.Path(assets, name)
+    return pathlib.Path(built) / "bin" / name
 
 
 class ControlPlane(Cluster):
@@ -82,9 +92,14 @@ class ControlPlane(Cluster):
             self._ports[name] = Port()
         return self._ports[name].number
 
-    def part(self, name):
-        """The process of one part, for tests that stop or restart it."""
-        return self._parts[name]
+    @contextlib.contextmanager
+    def paused(self, part):
+        process = self._parts[{"scheduler": "kube-scheduler", "controllers": "kube-controller-manager"}[part]]
+        process.signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            process.signal(signal.SIGCONT)
 
     def restart_api_server(self):
         """Kills the API server and waits until it is back; all watches break."""
@@ -104,11 +119,7 @@ class ControlPlane(Cluster):
     # --- the parts ---
 
     def _program(self, name):
-        """Where KUBEBUILDER_ASSETS has one of the three that it may have, that one."""
-        assets = os.environ.get("KUBEBUILDER_ASSETS")
-        if assets and name in ("etcd", "kube-apiserver", "kubectl") and os.access(pathlib.Path(assets, name), os.X_OK):
-            return pathlib.Path(assets, name)
-        return self._built / "bin" / name
+        return program(self._built, name)
 
     def _run(self, name, *arguments, environment=None):
         self._parts[name] = Process(name, [self._program(name), *arguments], self.folder / f"{name}.log", environment)

@@ -1,4 +1,6 @@
 """Gantree as a process under test: started as its users start it, watched by its own endpoints, killed and restarted at will."""
+import copy
+import functools
 import os
 import pathlib
 import re
@@ -23,8 +25,14 @@ def binary():
 
 def installation():
     """The objects that `gantree install` would apply."""
+    return copy.deepcopy(_installation())
+
+
+@functools.lru_cache
+def _installation():
     printed = subprocess.run([binary(), "install", "--dry-run"], capture_output=True, text=True, check=True, timeout=60)
-    return [manifest for manifest in yaml.safe_load_all(printed.stdout) if manifest]
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return [manifest for manifest in yaml.load_all(printed.stdout, loader) if manifest]
 
 
 class Gantree:

@@ -20,8 +20,10 @@ def pod_spec(asks=None, scheduler=None, grace=1, **more):
 
 
 def pod(name, labels=None, annotations=None, **spec):
+    """A pod that is over when its container ends."""
     return {"apiVersion": "v1", "kind": "Pod",
-            "metadata": {"name": name, "labels": labels or {}, "annotations": annotations or {}}, "spec": pod_spec(**spec)}
+            "metadata": {"name": name, "labels": labels or {}, "annotations": annotations or {}},
+            "spec": pod_spec(**{"restartPolicy": "Never"} | spec)}
 
 
 def template(labels=None, annotations=None, **spec):
