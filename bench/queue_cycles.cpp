@@ -3,7 +3,8 @@
 //
 //   queue_cycles [PERCENT]
 //
-// Prints one line of JSON: how many workloads, how much CPU time, and how often a placement was tried.
+// Prints one line of JSON: how many workloads, how much CPU time, how often a placement was tried, and how much was
+// written to workloads and queues, and as events.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -76,9 +77,15 @@ class Server {
     tried += step.figures.gangs_tried;
     for (const Order& order : step.orders) {
       controller_.answered(order.id, Answer::kDone, "", now);
-      if (order.urgency == Urgency::kEvent || order.write.object.kind != "Workload") {
+      if (order.urgency == Urgency::kEvent) {
+        ++events;
         continue;
       }
+      if (order.write.object.kind != "Workload") {
+        ++queue_writes;
+        continue;
+      }
+      ++workload_writes;
       const std::string& name = order.write.object.name;
       std::string status = status_of(order.write.body);
       const bool admitted = status.find(R"("admission":{)") != std::string::npos;
@@ -101,6 +108,9 @@ class Server {
   double spent = 0;
   long steps = 0;
   long tried = 0;
+  long workload_writes = 0;
+  long queue_writes = 0;
+  long events = 0;
   std::map<std::string, std::string> bodies;    // by name
   std::map<std::string, std::string> statuses;  // the same
 
@@ -157,8 +167,10 @@ int main(int argc, char** argv) {
     }
   }
   const double virtual_seconds = std::chrono::duration<double>(server.now - kStart).count();
-  fmt::print(R"({{"workloads":{},"scheduler_cpu_seconds":{:.2f},"steps":{},"tried":{},"virtual_seconds":{:.0f}}})"
+  fmt::print(R"({{"workloads":{},"scheduler_cpu_seconds":{:.2f},"steps":{},"tried":{},"virtual_seconds":{:.0f},)"
+             R"("workload_writes":{},"queue_writes":{},"events":{}}})"
              "\n",
-             planned.size(), server.spent, server.steps, server.tried, virtual_seconds);
+             planned.size(), server.spent, server.steps, server.tried, virtual_seconds, server.workload_writes,
+             server.queue_writes, server.events);
   return 0;
 }

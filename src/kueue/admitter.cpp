@@ -1,7 +1,8 @@
 #include "kueue/admitter.h"
 
 #include <algorithm>
-#include <iterator>
+#include <chrono>
+#include <map>
 #include <utility>
 
 #include "cycle/cycle.h"
@@ -14,8 +15,11 @@ namespace {
 // So many of a queue are tried in one round.
 constexpr std::size_t kAtOnce = 32;
 
+// What one of a line was told is true of those that come to it so soon after.
+constexpr std::chrono::seconds kStillTrue{1};
+
 bool is_before(const Entry* a, const Entry* b) {
-  return goes_before(*a->submission, *b->submission);
+  return a->place->rank < b->place->rank;
 }
 
 }  // namespace
@@ -24,10 +28,6 @@ bool is_before(const Entry* a, const Entry* b) {
 bool Admitter::past_its_queue(const Entry& entry) const {
   const JobEntry* job = ledger_.job_of(entry);
   return job != nullptr && !job->progress.suspended;
-}
-
-bool Admitter::strict(const Entry& entry) const {
-  return entry.submission->queue && ledger_.quota.rules(*entry.submission->queue).strict;
 }
 
 // Whether there is quota for so many of its kind.
@@ -51,71 +51,119 @@ bool Admitter::put_off(Entry& entry, Time now) {
   return false;
 }
 
-Admitter::Lines Admitter::lines(Time now) {
-  Lines lines;
-  for (auto& [key, entry] : ledger_.entries) {
-    if (!entry.waits()) {
-      continue;
-    }
-    static_cast<void>(submission_for(entry, ledger_));
-    const bool tried = entry.verdict && (entry.verdict->state != GangState::kWaiting || entry.tried_with_room == room_);
-    const bool in_order = strict(entry);
-    if (!in_order && (tried || put_off(entry, now))) {
-      continue;
-    }
-    Line& line = lines[{entry.submission->queue, in_order ? 0 : entry.shape}];
-    line.in_order = in_order;
-    line.fresh = line.fresh || !entry.verdict;
-    line.entries.push_back(&entry);
-  }
-  return lines;
+Place Admitter::place_of(const Entry& entry) const {
+  const Submission& submission = *entry.submission;
+  // What a strict queue cannot take at all, as it is set up, holds up nobody.
+  const bool in_order = submission.queue && ledger_.quota.rules(*submission.queue).strict && !submission.rejection;
+  return {.line = {.queue = submission.queue, .in_order = in_order, .shape = in_order ? 0 : entry.shape},
+          .rank = rank_of(submission)};
 }
 
-// Those at the front of a line that may start now, in order.
-std::vector<Entry*> Admitter::front_of(Line& line, Time now) {
-  const std::size_t left = line.entries.size() - line.next;
-  const auto from = line.entries.begin() + static_cast<std::ptrdiff_t>(line.next);
-  const auto to = from + static_cast<std::ptrdiff_t>(std::min(left, kAtOnce));
-  std::partial_sort(from, to, line.entries.end(), is_before);
-  std::vector<Entry*> front;
-  for (auto it = from; it != to; ++it) {
-    Entry& entry = **it;
-    // In a strict queue whoever cannot be tried holds up the others all the same.
-    if (line.in_order && put_off(entry, now)) {
-      held_back_ = held_back_ || entry.guard.closed(entry.object.resource_version, now);
-      break;
+void Admitter::sort_in(Time now) {
+  for (const std::string& key : std::exchange(ledger_.waiting_changed, {})) {
+    Entry* entry = ledger_.workload(key);
+    if (entry == nullptr) {
+      continue;
     }
-    const int count = line.in_order ? 1 : static_cast<int>(front.size()) + 1;
-    const bool explained = line.in_order ? !line.fresh : entry.verdict.has_value() || !front.empty();
+    if (!entry->waits() || (entry->verdict && entry->verdict->state != GangState::kWaiting)) {
+      ledger_.lines.take_out(*entry);
+      continue;
+    }
+    static_cast<void>(submission_for(*entry, ledger_));
+    const Place place = place_of(*entry);
+    // In a strict queue whoever cannot be tried holds up the others all the same.
+    if (!place.line.in_order && put_off(*entry, now)) {
+      ledger_.lines.set_aside(*entry);
+    } else {
+      ledger_.lines.put(*entry, place);
+    }
+  }
+}
+
+void Admitter::reopen() {
+  WaitingLines& lines = ledger_.lines;
+  if (std::exchange(ledger_.room_changed, false)) {
+    for (const LineKey& key : lines.short_of_room()) {
+      lines.open(key);
+    }
+  }
+  const std::set<QuotaId> freed = std::exchange(ledger_.freed_quota, {});
+  for (auto it = lines.lines().begin(); !freed.empty() && it != lines.lines().end();) {
+    const std::optional<QueueId> queue = it->first.queue;
+    const std::vector<QuotaId> cells = queue ? ledger_.quota.cells_of(*queue) : std::vector<QuotaId>();
+    const bool concerned =
+        std::any_of(cells.begin(), cells.end(), [&](QuotaId cell) { return freed.contains(ledger_.root_of(cell)); });
+    for (; it != lines.lines().end() && it->first.queue == queue; ++it) {
+      const Hope hope = it->second.hope;
+      if (concerned && (hope == Hope::kRoom || hope == Hope::kQuota) && within_quota(it->second.first(), 1)) {
+        lines.open(it->first);
+      }
+    }
+  }
+}
+
+// Whether what was told last is what one who comes now would be told.
+bool Admitter::is_known(const LineKey& key, const Line& line, Time now) {
+  if (!line.verdict) {
+    return false;
+  }
+  return key.in_order ? line.verdict->reason == Reason::kQueueBlocked && line.head == line.entries.begin()->first
+                      : now - line.tried_at < kStillTrue;
+}
+
+// Those at the front of a line that may start now, in order; or those by whom it shows why nobody does.
+std::vector<Entry*> Admitter::front_of(const LineKey& key, Time now) {
+  const Line& line = *ledger_.lines.find(key);
+  const bool known = is_known(key, line, now);
+  std::vector<Entry*> front;
+  std::vector<Entry*> aside;
+  const bool tried = line.hope != Hope::kTurn && (known || !key.in_order);
+  for (auto it = line.entries.begin(); !tried && it != line.entries.end() && front.size() < kAtOnce; ++it) {
+    Entry& entry = *it->second;
+    if (put_off(entry, now)) {
+      if (key.in_order) {
+        break;  // whoever cannot be tried holds up the others all the same
+      }
+      aside.push_back(&entry);
+      continue;
+    }
+    const int count = key.in_order ? 1 : static_cast<int>(front.size()) + 1;
+    const bool explained =
+        known || (key.in_order ? line.fresh.empty() : (line.verdict && entry.verdict) || !front.empty());
     if (explained && !within_quota(entry, count)) {
       break;
     }
     front.push_back(&entry);
   }
+  // What is true of one is true of all that ask for the same.
+  if (front.empty() && !known && !key.in_order) {
+    const auto it = std::find_if(line.fresh.begin(), line.fresh.end(),
+                                 [&](const auto& item) { return !put_off(*item.second, now); });
+    if (it != line.fresh.end()) {
+      front.push_back(it->second);
+    }
+  }
+  for (Entry* entry : aside) {
+    ledger_.lines.set_aside(*entry);
+  }
   return front;
 }
 
 void Admitter::admit(Time now, Step& step) {
-  // Whoever stands behind one that was being written to is looked at again, whatever becomes of that one.
-  if (!std::exchange(held_back_, false) && !ledger_.room_changed && ledger_.waiting_changed.empty()) {
-    return;
-  }
+  sort_in(now);
   if (const Entry* starting = held_up_by()) {
     hold_up(*starting, now);
     return;
   }
-  room_ += ledger_.room_changed ? 1 : 0;
-  ledger_.room_changed = false;
-  ledger_.waiting_changed.clear();
-  Lines open = lines(now);
-  step.figures.decided = step.figures.decided || !open.empty();
+  reopen();
+  step.figures.decided = step.figures.decided || !ledger_.lines.open_lines().empty();
   if (one_by_one_) {
     // The others are tried when it is ready.
-    ledger_.room_changed = try_until_one_starts(open, now, step);
+    try_until_one_starts(now, step);
     return;
   }
-  while (!open.empty()) {
-    try_fronts(open, now, step);
+  std::set<LineKey> held_back;
+  while (try_fronts(held_back, now, step)) {
   }
 }
 
@@ -123,10 +171,9 @@ const Entry* Admitter::held_up_by() const {
   if (!one_by_one_) {
     return nullptr;
   }
-  for (const auto& [key, entry] : ledger_.entries) {
-    if (entry.admission() && !entry.leaves() && !entry.object.deleting && !entry.object.holds(kFinished) &&
-        !(entry.object.holds(kPodsReady) && !entry.assumed)) {
-      return &entry;
+  for (const auto& [key, entry] : ledger_.holders) {
+    if (!entry->leaves() && !entry->object.deleting && !(entry->object.holds(kPodsReady) && !entry->assumed)) {
+      return entry;
     }
   }
   return nullptr;
@@ -134,110 +181,137 @@ const Entry* Admitter::held_up_by() const {
 
 // What changed meanwhile stays to be looked at.
 void Admitter::hold_up(const Entry& starting, Time now) {
-  for (auto& [key, entry] : ledger_.entries) {
-    if (!entry.waits() || entry.verdict) {
-      continue;
+  const Verdict verdict{.state = GangState::kWaiting,
+                        .reason = Reason::kQueueBlocked,
+                        .message = "the pods of workload " + starting.key() + " have to be ready first"};
+  for (const LineKey& key : ledger_.lines.open_lines()) {
+    for (const auto& [rank, entry] : std::map(ledger_.lines.find(key)->fresh)) {
+      tell(*entry, verdict, now);
     }
-    entry.waits_since = now;
-    entry.verdict = Verdict{.state = GangState::kWaiting,
-                            .reason = Reason::kQueueBlocked,
-                            .message = "the pods of workload " + starting.key() + " have to be ready first"};
-    ledger_.dirty.insert(key);
   }
 }
 
-bool Admitter::try_until_one_starts(Lines& open, Time now, Step& step) {
+// Where the first of a line is turned down, so are those behind it: the first ones are enough.
+void Admitter::try_until_one_starts(Time now, Step& step) {
   std::vector<Submission> submissions;
-  for (auto& [key, line] : open) {
-    std::sort(line.entries.begin(), line.entries.end(), is_before);
-    for (Entry* entry : line.entries) {
-      // In a strict queue whoever cannot be tried holds up the others all the same.
-      if (line.in_order && put_off(*entry, now)) {
-        break;
-      }
-      submissions.push_back(*entry->submission);
+  for (const LineKey& key : std::set(ledger_.lines.open_lines())) {
+    const std::vector<Entry*> front = front_of(key, now);
+    if (!front.empty()) {
+      submissions.push_back(*front.front()->submission);
       submissions.back().may_evict = false;
+    } else if (ledger_.lines.find(key) != nullptr) {
+      close(key, nullptr, now);
     }
   }
   const Plan plan = run_until_one_starts(ledger_.cluster, ledger_.quota, std::move(submissions));
   for (const Decision& decision : plan.decisions) {
-    ledger_.entries.at(decision.key.ns + "/" + decision.key.name).tried_with_room = room_;
-    settle(decision, now, step);
+    if (const auto line = settle(decision, now, step)) {
+      close(*line, &entry_of(decision), now);
+    }
   }
-  return !plan.decisions.empty() && plan.decisions.back().state == GangState::kPlaced;
 }
 
 // One round: where somebody is turned down, so are all that stand behind in the same line.
-void Admitter::try_fronts(Lines& open, Time now, Step& step) {
+bool Admitter::try_fronts(std::set<LineKey>& held_back, Time now, Step& step) {
+  WaitingLines& lines = ledger_.lines;
   std::map<std::optional<QueueId>, std::vector<Entry*>> fronts;
-  std::map<const Entry*, Line*> line_of;
-  for (auto it = open.begin(); it != open.end();) {
-    const std::vector<Entry*> front = front_of(it->second, now);
-    for (Entry* entry : front) {
-      line_of.emplace(entry, &it->second);
-      fronts[it->first.first].push_back(entry);
+  for (const LineKey& key : std::set(lines.open_lines())) {
+    if (held_back.contains(key)) {
+      continue;
     }
-    it = front.empty() ? close(open, it) : std::next(it);
+    const std::vector<Entry*> front = front_of(key, now);
+    fronts[key.queue].insert(fronts[key.queue].end(), front.begin(), front.end());
+    if (front.empty() && lines.find(key) != nullptr) {
+      close(key, nullptr, now);
+      held_back.insert(key);
+    }
   }
   std::vector<Submission> batch;
   for (auto& [queue, front] : fronts) {
     std::sort(front.begin(), front.end(), is_before);
     for (std::size_t i = 0; i < std::min(front.size(), kAtOnce); ++i) {
-      ++line_of.at(front[i])->next;
-      front[i]->tried_with_room = room_;
       batch.push_back(*front[i]->submission);
       batch.back().may_evict = false;
     }
   }
-  const Plan plan = batch.empty() ? Plan() : run_cycle(ledger_.cluster, ledger_.quota, std::move(batch));
+  if (batch.empty()) {
+    return false;
+  }
+  const Plan plan = run_cycle(ledger_.cluster, ledger_.quota, std::move(batch));
+  std::map<LineKey, const Entry*> refused;
   for (const Decision& decision : plan.decisions) {
-    settle(decision, now, step);
-    if (decision.state != GangState::kPlaced) {
-      const Entry* refused = &ledger_.entries.at(decision.key.ns + "/" + decision.key.name);
-      line_of.at(refused)->refused = refused;
+    if (const auto line = settle(decision, now, step)) {
+      refused[*line] = &entry_of(decision);
     }
   }
-  for (auto it = open.begin(); it != open.end();) {
-    const Line& line = it->second;
-    it = line.refused != nullptr || line.next == line.entries.size() ? close(open, it) : std::next(it);
+  for (const auto& [key, entry] : refused) {
+    close(key, entry, now);
+    held_back.insert(key);
+  }
+  return true;
+}
+
+// Those that are left of a line wait, and are told what the last one of it was told. `refused`: that one; nullptr where
+// nobody was tried.
+void Admitter::close(const LineKey& key, const Entry* refused, Time now) {
+  WaitingLines& lines = ledger_.lines;
+  Line& line = *lines.find(key);
+  if (refused != nullptr) {
+    line.verdict = refused->verdict;
+    line.head = line.entries.begin()->first;
+    line.tried_at = now;
+  }
+  if (refused != nullptr || is_known(key, line, now)) {
+    for (const auto& [rank, entry] : std::map(line.fresh)) {
+      tell(*entry, *line.verdict, now);
+    }
+  }
+  const Entry& first = line.first();
+  const bool rejected = first.submission->rejection.has_value();
+  lines.close(key, rejected ? Hope::kSetup : within_quota(first, 1) ? Hope::kRoom : Hope::kQuota);
+  if (key.in_order && first.guard.closed(first.object.resource_version, now)) {
+    lines.open(key);  // those behind it are looked at again, whatever becomes of it
+  }
+  if (refused != nullptr && refused->verdict->state != GangState::kWaiting) {
+    for (const auto& [rank, entry] : std::map(line.entries)) {
+      lines.take_out(*entry);  // they do not wait for anything
+    }
   }
 }
 
-// Those that are left of a line wait, and are told what the last one of it was told.
-Admitter::Lines::iterator Admitter::close(Lines& open, Lines::iterator it) {
-  const Line& line = it->second;
-  const Entry* like = line.refused;
-  for (std::size_t i = line.next; i < line.entries.size(); ++i) {
-    Entry& entry = *line.entries[i];
-    entry.tried_with_room = room_;
-    like = like == nullptr && !line.in_order && entry.verdict ? &entry : like;
-    if (!entry.verdict && like != nullptr) {
-      entry.verdict = like->verdict;
-      entry.waits_since = like->waits_since;
-      ledger_.dirty.insert(entry.key());
-    }
-  }
-  return open.erase(it);
+void Admitter::tell(Entry& entry, const Verdict& verdict, Time now) {
+  ledger_.refused = true;
+  entry.waits_since = now;
+  entry.verdict = verdict;
+  ledger_.lines.told(entry);
+  ledger_.dirty.insert(entry.key());
 }
 
-void Admitter::settle(const Decision& decision, Time now, Step& step) {
+Entry& Admitter::entry_of(const Decision& decision) {
+  return ledger_.entries.at(decision.key.ns + "/" + decision.key.name);
+}
+
+std::optional<LineKey> Admitter::settle(const Decision& decision, Time now, Step& step) {
   ++step.figures.gangs_tried;
-  const std::string key = decision.key.ns + "/" + decision.key.name;
-  Entry& entry = ledger_.entries.at(key);
-  ledger_.dirty.insert(key);
+  Entry& entry = entry_of(decision);
   if (decision.state != GangState::kPlaced) {
-    ledger_.refused = true;
-    entry.waits_since = entry.verdict ? entry.waits_since : now;
-    entry.verdict =
-        Verdict{.state = decision.state, .reason = decision.reason, .message = without_places(decision.message)};
-    return;
+    const Time since = entry.verdict ? entry.waits_since : now;
+    tell(entry, {.state = decision.state, .reason = decision.reason, .message = without_places(decision.message)}, now);
+    entry.waits_since = since;
+    return entry.place->line;
   }
+  ledger_.dirty.insert(entry.key());
+  const LineKey line = entry.place->line;
   grants_.assume(entry, decision);
+  if (ledger_.lines.find(line) != nullptr) {
+    ledger_.lines.open(line);  // where one starts, so may the next
+  }
   ++step.figures.gangs_placed;
   for (const PodSetDecision& set : decision.pod_sets) {
     step.figures.pods_placed += set.count;
   }
   grants_.write(entry, now, step);
+  return std::nullopt;
 }
 
 }  // namespace gantree::kueue

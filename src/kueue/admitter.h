@@ -3,15 +3,14 @@
 // One thread owns it: the controller's.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <optional>
-#include <utility>
+#include <set>
 #include <vector>
 
 #include "base/time.h"
 #include "kueue/grants.h"
 #include "kueue/ledger.h"
+#include "kueue/place.h"
 #include "live/order.h"
 #include "model/decision.h"
 
@@ -29,35 +28,29 @@ class Admitter {
   [[nodiscard]] const Entry* held_up_by() const;
 
  private:
-  // Those that ask for the same in one queue, or all of a strict queue: where one of them is turned down, so are those
-  // behind it. So very many can wait, and few are looked at closely.
-  struct Line {
-    std::vector<Entry*> entries = {};  // in order as far as they were looked at
-    std::size_t next = 0;              // of those that were not tried yet
-    bool in_order = false;             // of a strict queue
-    bool fresh = false;                // somebody in it was never told anything
-    const Entry* refused = nullptr;    // the last one that was turned down
-  };
-  using Lines = std::map<std::pair<std::optional<QueueId>, std::uint64_t>, Line>;
-
-  [[nodiscard]] Lines lines(Time now);
-  [[nodiscard]] std::vector<Entry*> front_of(Line& line, Time now);
-  void try_fronts(Lines& open, Time now, Step& step);
-  Lines::iterator close(Lines& open, Lines::iterator it);
+  // Those whose standing in their queues may have changed go where they belong now.
+  void sort_in(Time now);
+  // Lines for which something came free.
+  void reopen();
+  [[nodiscard]] Place place_of(const Entry& entry) const;
+  [[nodiscard]] static bool is_known(const LineKey& key, const Line& line, Time now);
+  [[nodiscard]] std::vector<Entry*> front_of(const LineKey& key, Time now);
+  // Whether something was tried. `held_back`: lines that are not looked at again in this pass.
+  bool try_fronts(std::set<LineKey>& held_back, Time now, Step& step);
+  void close(const LineKey& key, const Entry* refused, Time now);
   [[nodiscard]] bool put_off(Entry& entry, Time now);
   [[nodiscard]] bool past_its_queue(const Entry& entry) const;
   [[nodiscard]] bool within_quota(const Entry& entry, int count) const;
-  [[nodiscard]] bool strict(const Entry& entry) const;
-  // Whether one did.
-  bool try_until_one_starts(Lines& open, Time now, Step& step);
+  void try_until_one_starts(Time now, Step& step);
   void hold_up(const Entry& starting, Time now);
-  void settle(const Decision& decision, Time now, Step& step);
+  void tell(Entry& entry, const Verdict& verdict, Time now);
+  [[nodiscard]] Entry& entry_of(const Decision& decision);
+  // The line that it was tried in, where it was turned down.
+  std::optional<LineKey> settle(const Decision& decision, Time now, Step& step);
 
   Ledger& ledger_;
   Grants& grants_;
   bool one_by_one_;
-  bool held_back_ = false;  // the first of a strict queue could not be tried, since it was being written to
-  std::uint64_t room_ = 1;  // grows whenever room or quota may have come free
 };
 
 }  // namespace gantree::kueue

@@ -44,6 +44,23 @@ Numbers own_numbers(json::Reader& read, const Object& job) {
   return numbers;
 }
 
+// How many indexes a list like "1,3-5" names.
+std::int64_t indexes_in(std::string_view list) {
+  std::int64_t count = 0;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    const std::string_view range = list.substr(0, comma);
+    const std::size_t dash = std::min(range.find('-'), range.size());
+    const auto first = whole_number(range.substr(0, dash), 0);
+    const auto last = dash == range.size() ? first : whole_number(range.substr(dash + 1), 0);
+    if (first && last && *first <= *last) {
+      count += std::int64_t{*last} - *first + 1;
+    }
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return count;
+}
+
 class BatchJob final : public JobKind {
  public:
   [[nodiscard]] ApiKind api() const override {
@@ -64,8 +81,10 @@ class BatchJob final : public JobKind {
     progress.expected = numbers.pods();
     progress.wants.emplace_back("main", numbers.pods());
     // Of a job that runs out fewer pods are left than it may have at once.
-    const int left = std::max(0, completions - succeeded);
-    if (left < numbers.pods() && succeeded > 0) {
+    const auto failed = static_cast<int>(
+        std::min<std::int64_t>(completions, indexes_in(read.text(status, "failedIndexes").value_or(""))));
+    const int left = std::max(0, completions - std::min(completions, succeeded) - failed);
+    if (left < numbers.pods() && (succeeded > 0 || failed > 0)) {
       progress.reclaimable.emplace_back("main", numbers.pods() - left);
     }
     for (const bool success : {true, false}) {

@@ -61,53 +61,90 @@ QuotaDemand Booking::quota_of(const Admission& admission, const std::map<std::st
   return Quota::sum({used}, {1});
 }
 
-// Where the pods of a pod set go, host by host. After a restart only the domains are known; where those are larger
-// than a host, room is held on hosts that the engine would choose.
 std::vector<HostCount> Booking::hosts_of(const Entry& entry, const SetAssignment& set) const {
   if (const auto known = entry.hosts.find(set.name); known != entry.hosts.end()) {
     return known->second;
   }
   std::vector<HostCount> hosts;
-  if (!set.topology || set.topology->levels.empty()) {
-    return hosts;
-  }
-  if (set.topology->levels.back() == kHostnameLabel) {
+  if (is_by_host(set)) {
     for (const AssignedDomain& domain : set.topology->domains) {
       hosts.push_back({.node = node_named(ledger_.cluster.inventory(), domain.values.back()), .count = domain.count});
-    }
-    return hosts;
-  }
-  const PodSetRequest* request = entry.pod_set(set.name);
-  const Inventory& inventory = ledger_.cluster.inventory();
-  std::map<std::string, int> bound;
-  for (const std::string& key : ledger_.pods_of(entry.key())) {
-    const StartedPod& pod = ledger_.pods.at(key);
-    bound[pod.node] += pod.set == set.name && !pod.ended ? 1 : 0;
-  }
-  for (const AssignedDomain& domain : set.topology->domains) {
-    int left = domain.count;
-    for (const bool running : {true, false}) {
-      for (std::uint32_t i = 0; request != nullptr && i < inventory.size(); ++i) {
-        const std::string& node = inventory.node(NodeId{i}).name;
-        if (left > 0 && inventory.alive(NodeId{i}) && domain_of(inventory, node, *set.topology) == domain.values) {
-          const std::int64_t room = running ? bound[node] : inventory.room(NodeId{i}, request->shape.requests);
-          const int here = static_cast<int>(std::clamp<std::int64_t>(room, 0, left));
-          hosts.push_back({.node = node, .count = here});
-          left -= here;
-        }
-      }
     }
   }
   return hosts;
 }
 
 void Booking::unbook(Entry& entry) {
+  note_freed(entry.used, {});
+  give_back(entry);
+}
+
+// What is taken less of by now.
+void Booking::note_freed(const QuotaDemand& before, const QuotaDemand& after) {
+  for (const auto& [cell, amount] : before) {
+    const auto left = std::find_if(after.begin(), after.end(), [&](const auto& one) { return one.first == cell; });
+    if (left == after.end() || left->second < amount) {
+      ledger_.freed_quota.insert(ledger_.root_of(cell));
+    }
+  }
+}
+
+void Booking::give_back(Entry& entry) {
+  ledger_.holders.erase(entry.key());
   ledger_.quota.give(entry.used);
   entry.used.clear();
-  for (const std::string& key : entry.placeholders) {
-    ledger_.cluster.remove_pod(key);
+  drop_placeholders(entry, [](const std::string&) { return true; });
+  short_of_room_.erase(entry.key());
+}
+
+void Booking::drop_placeholders(Entry& entry, const std::function<bool(const std::string& key)>& these) {
+  std::erase_if(entry.placeholders, [&](const std::string& key) {
+    const bool drop = these(key);
+    if (drop) {
+      ledger_.cluster.remove_pod(key);
+    }
+    return drop;
+  });
+}
+
+void Booking::depart(Entry& entry) {
+  const std::optional<Admission> admission = entry.object.holds(kFinished) ? std::nullopt : entry.object.admission;
+  unbook(entry);
+  Departed gone{.reclaimable = entry.object.reclaimable};
+  for (const std::string& key : ledger_.pods_of(entry.key())) {
+    const StartedPod& pod = ledger_.pods.at(key);
+    if (!pod.ended && !ledger_.node_of(key, pod).empty()) {
+      gone.pods.emplace(key, pod.uid);
+    }
   }
-  entry.placeholders.clear();
+  if (!admission || gone.pods.empty()) {
+    return;
+  }
+  gone.admission = *admission;
+  gone.used = quota_of(gone.admission, gone.reclaimable);
+  ledger_.quota.take(gone.used);
+  ledger_.departed[entry.key()].push_back(std::move(gone));
+}
+
+void Booking::forget_departed(const std::string& workload) {
+  const auto it = ledger_.departed.find(workload);
+  if (it == ledger_.departed.end()) {
+    return;
+  }
+  std::erase_if(it->second, [&](const Departed& gone) {
+    const bool runs = std::any_of(gone.pods.begin(), gone.pods.end(), [&](const auto& item) {
+      const auto pod = ledger_.pods.find(item.first);
+      return pod != ledger_.pods.end() && pod->second.uid == item.second && !pod->second.ended;
+    });
+    if (!runs) {
+      note_freed(gone.used, {});
+      ledger_.quota.give(gone.used);
+    }
+    return !runs;
+  });
+  if (it->second.empty()) {
+    ledger_.departed.erase(it);
+  }
 }
 
 void Booking::unbook_all() {
@@ -117,21 +154,37 @@ void Booking::unbook_all() {
 }
 
 void Booking::book(Entry& entry) {
-  unbook(entry);
   const std::optional<Admission>& admission = entry.admission();
   if (!admission || entry.object.holds(kFinished)) {
+    unbook(entry);
     entry.hosts.clear();
     return;
   }
+  const QuotaDemand before = std::exchange(entry.used, {});
+  ledger_.quota.give(before);
+  ledger_.holders.insert_or_assign(entry.key(), &entry);
+  short_of_room_.erase(entry.key());
+  // Of those that were sent to hosts only what differs is booked anew: there may be very many.
+  std::vector<std::string> stay;
+  for (const SetAssignment& set : admission->sets) {
+    if (is_by_host(set)) {
+      stay.push_back(prefix_of(entry, set.name));
+    }
+  }
+  drop_placeholders(entry, [&](const std::string& key) {
+    return std::none_of(stay.begin(), stay.end(), [&](const std::string& prefix) { return key.starts_with(prefix); });
+  });
   // What was given back of an earlier start does not count for this one.
   const std::map<std::string, int> reclaimed =
       entry.object.admission ? entry.object.reclaimable : std::map<std::string, int>();
   entry.used = quota_of(*admission, reclaimed);
   ledger_.quota.take(entry.used);
+  note_freed(before, entry.used);
   for (const SetAssignment& set : admission->sets) {
     if (set.topology && entry.pod_set(set.name) != nullptr) {
       const auto given_back = reclaimed.find(set.name);
-      book_set(entry, set, given_back == reclaimed.end() ? 0 : given_back->second);
+      const int back = given_back == reclaimed.end() ? 0 : given_back->second;
+      is_by_host(set) ? book_hosts(entry, set, back) : book_domains(entry, set, back);
     }
   }
 }
@@ -149,7 +202,7 @@ int Booking::pods_wanted(const Entry& entry, const SetAssignment& set) const {
   return std::numeric_limits<int>::max();
 }
 
-void Booking::book_set(Entry& entry, const SetAssignment& set, int given_back) {
+void Booking::book_hosts(Entry& entry, const SetAssignment& set, int given_back) {
   std::map<std::string_view, int> bound;
   std::map<std::string_view, int> over;
   for (const std::string& key : ledger_.pods_of(entry.key())) {
@@ -172,29 +225,28 @@ void Booking::book_set(Entry& entry, const SetAssignment& set, int given_back) {
     here = std::max(0, here - host.count);
     host.count = left;
   }
-  // In a domain of several hosts kube-scheduler may have chosen others of them.
-  const Inventory& inventory = ledger_.cluster.inventory();
-  for (const auto& [node, elsewhere] : bound) {
-    int count = elsewhere;
-    const std::vector<std::string> domain = domain_of(inventory, std::string(node), *set.topology);
-    for (HostCount& host : held) {
-      if (count > 0 && host.count > 0 && domain_of(inventory, host.node, *set.topology) == domain) {
-        const int less = std::min(count, host.count);
-        host.count -= less;
-        count -= less;
-      }
-    }
-  }
   drop_excess(pods_wanted(entry, set) - running, held);
+  std::map<std::string, int, std::less<>> missing;
   for (const HostCount& host : held) {
-    for (int i = 0; i < host.count; ++i) {
-      hold(entry, set.name, host.node, entry.pod_set(set.name)->shape.requests, false);
+    missing[host.node] += host.count;
+  }
+  const std::string prefix = prefix_of(entry, set.name);
+  drop_placeholders(entry, [&](const std::string& key) {
+    if (!key.starts_with(prefix)) {
+      return false;
+    }
+    const auto here = missing.find(ledger_.cluster.node_of(key));
+    return here == missing.end() || here->second-- <= 0;
+  });
+  for (const auto& [node, count] : missing) {
+    for (int i = 0; i < count; ++i) {
+      hold(entry, set.name, node, entry.pod_set(set.name)->shape.requests, false);
     }
   }
 }
 
 void Booking::hold(Entry& entry, const std::string& set, const std::string& node, const Amounts& requests, bool taken) {
-  std::string key = fmt::format("{}{}#{}", prefix_of(entry, set), node, entry.placeholders.size());
+  std::string key = fmt::format("{}{}#{}", prefix_of(entry, set), node, entry.placeholders_made++);
   if (taken) {
     ledger_.cluster.name_assumed({.key = key, .node = node, .requests = requests});
   } else {
@@ -241,18 +293,30 @@ void Booking::let_go(Entry& entry, const std::string& placeholder) {
 }
 
 void Booking::book_changed() {
-  for (const std::string& key : std::exchange(ledger_.unbooked, {})) {
-    if (Entry* entry = ledger_.workload(key)) {
-      book(*entry);
+  const auto book_out_of_date = [&] {
+    for (const std::string& key : std::exchange(ledger_.unbooked, {})) {
+      if (Entry* entry = ledger_.workload(key)) {
+        book(*entry);
+      }
+      forget_departed(key);
     }
-  }
+  };
+  book_out_of_date();
+  unbook_crowded();
+  book_out_of_date();
 }
 
 void Booking::book_all() {
   for (auto& [key, entry] : ledger_.entries) {
     book(entry);
   }
-  ledger_.unbooked.clear();
+  for (auto& [key, departed] : ledger_.departed) {
+    for (Departed& gone : departed) {
+      gone.used = quota_of(gone.admission, gone.reclaimable);
+      ledger_.quota.take(gone.used);
+    }
+  }
+  std::erase_if(ledger_.unbooked, [&](const std::string& key) { return !ledger_.departed.contains(key); });
 }
 
 }  // namespace gantree::kueue

@@ -4,7 +4,9 @@
 // One thread owns it: the controller's.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,11 +25,16 @@ class Booking {
   void unbook_all();
   // Those that are out of date.
   void book_changed();
+  // It is deleted: nothing is held for it, and what its pods use counts until they are gone.
+  void depart(Entry& entry);
 
   // What an admission takes. `given_back`: pods by pod set that are over.
   [[nodiscard]] QuotaDemand quota_of(const Admission& admission, const std::map<std::string, int>& given_back) const;
-  // Where the pods of a pod set go, host by host.
+  // Where the pods of a pod set were planned to go, host by host. Of domains of several hosts nobody knows that after a
+  // restart: then there are none.
   [[nodiscard]] std::vector<HostCount> hosts_of(const Entry& entry, const SetAssignment& set) const;
+  // Whether there is no room for all its pods in the domains of several hosts to which they were sent.
+  [[nodiscard]] bool is_short_of_room(const Entry& entry) const { return short_of_room_.contains(entry.key()); }
   // Placeholders of a pod set by node.
   [[nodiscard]] std::map<std::string, int> held_by_node(const Entry& entry, const SetAssignment& set) const;
   // Holds room on a node. `taken`: whether the cluster counts it already, and has only to learn its name.
@@ -41,9 +48,23 @@ class Booking {
 
  private:
   [[nodiscard]] int pods_wanted(const Entry& entry, const SetAssignment& set) const;
-  void book_set(Entry& entry, const SetAssignment& set, int given_back);
+  void note_freed(const QuotaDemand& before, const QuotaDemand& after);
+  void give_back(Entry& entry);
+  void drop_placeholders(Entry& entry, const std::function<bool(const std::string& key)>& these);
+  void forget_departed(const std::string& workload);
+  // Pods that were sent to hosts. `given_back`: so many are over.
+  void book_hosts(Entry& entry, const SetAssignment& set, int given_back);
+  // Pods that were sent to domains of several hosts.
+  using Domains = std::map<std::vector<std::string>, int>;  // pods by domain
+  void book_domains(Entry& entry, const SetAssignment& set, int given_back);
+  // Those that have no node yet.
+  [[nodiscard]] Domains pods_to_come(const Entry& entry, const SetAssignment& set, int given_back) const;
+  void hold_among(Entry& entry, const SetAssignment& set, const std::vector<NodeId>& hosts, int count);
+  void plan_as_it_is(Entry& entry, const SetAssignment& set) const;
+  void unbook_crowded();
 
   Ledger& ledger_;
+  std::set<std::string> short_of_room_;  // workloads
 };
 
 }  // namespace gantree::kueue

@@ -112,6 +112,7 @@ void Controller::removed(std::string_view kind, std::string_view ns, std::string
 
 void Controller::node_changed(std::string_view name) {
   parts_->ledger.room_changed = true;
+  parts_->ledger.places_changed.emplace(name);
   parts_->hosts.node_changed(name);
 }
 
@@ -138,8 +139,8 @@ Step Controller::step(Time now) {
     rest();
     return step;
   }
-  parts.hosts.touch_users();
   parts.booking.book_changed();
+  parts.hosts.touch_users();
   // Jobs come first: one that ended, or that is new, changes what is to be decided.
   for (const std::string& key : std::exchange(ledger.dirty_jobs, {})) {
     if (const auto job = ledger.jobs.find(key); job != ledger.jobs.end() && job->second.kind != nullptr) {
@@ -227,10 +228,10 @@ void Controller::stop_leading() {
   ledger.touch_all();
 }
 
-void Controller::answered(std::uint64_t id, Answer answer, std::string_view why, Time now) {
+bool Controller::answered(std::uint64_t id, Answer answer, std::string_view why, Time now) {
   const std::optional<OpenOrder> closed = parts_->outbox.close(id);
   if (!closed) {
-    return;
+    return false;
   }
   const OpenOrder& open = *closed;
   Ledger& ledger = parts_->ledger;
@@ -247,7 +248,7 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view why,
       ledger.queues_changed = true;
     }
     ledger.later.add(entry->guard.opens(), open.workload);
-    if (entry->waits() && answer != Answer::kDone) {
+    if (entry->waits() && (answer != Answer::kDone || entry->missed)) {
       ledger.waiting_changed.insert(open.workload);  // it was left out as long as this was on its way
     }
   }
@@ -274,6 +275,7 @@ void Controller::answered(std::uint64_t id, Answer answer, std::string_view why,
       ledger.later.add(now + std::chrono::seconds(1), pod->second.workload);
     }
   }
+  return !ledger.waiting_changed.empty();
 }
 
 void Controller::complain(const Guard& guard, Answer answer, const ObjectRef& about, std::string sentence) {

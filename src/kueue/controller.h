@@ -70,7 +70,8 @@ class Controller final : public Promises {
 
   // Decides what can be decided now. By the leader alone.
   [[nodiscard]] Step step(Time now);
-  void answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
+  // Whether there may be something to decide now.
+  bool answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
   // Whether the API server knows Workloads. While it does not, no job is touched.
   void serve(bool workloads);
   void stop_leading();

@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "dialects/live.h"
 #include "kueue/guard.h"
+#include "kueue/place.h"
 #include "kueue/workload_object.h"
 #include "queue/quota.h"
 #include "queue/submission.h"
@@ -27,6 +28,9 @@ inline constexpr std::string_view kTimeIsUp = "DeactivatedDueToMaximumExecutionT
 inline constexpr std::string_view kPausesForPods = "PodsReadyTimeout";
 inline constexpr std::string_view kSuspendedByUser = "Suspended";
 inline constexpr std::string_view kResumedByUser = "Resumed";
+
+// The message of PodsReady=False of one that was admitted.
+inline constexpr const char* kNotAllReady = "Not all pods are ready or have succeeded";
 
 // The reason of QuotaReserved=False where it asks for what makes no sense.
 inline constexpr std::string_view kInadmissible = "Inadmissible";
@@ -49,7 +53,7 @@ struct Entry {
   WorkloadObject object;
   std::vector<QuotaDemand> least = {};         // by alternative: what it needs of quota to start at all
   std::uint64_t shape = 0;                     // the same where the same is asked for
-  std::uint64_t tried_with_room = 0;           // state of the room when it was last tried
+  std::optional<Place> place = {};             // where it stands; WaitingLines keeps that
   bool missed = false;                         // it could not be tried, since a write of ours was not seen yet
   int fruitless = 0;                           // times that no victims were found for it, in a row
   Time preempts_at = {};                       // not before that somebody is evicted for it
@@ -62,11 +66,14 @@ struct Entry {
   std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
   QuotaDemand used = {};                                     // booked
   std::vector<std::string> placeholders = {};                // booked
+  std::uint64_t placeholders_made = 0;                       // by which they are told apart
+  std::optional<Time> spent_since = {};                      // all its pods are over, and it has not ended
   std::set<std::string> failed_hosts = {};                   // whose pods are to be elsewhere; not told yet
   Guard guard = {};
   std::optional<Verdict> verdict = {};
   std::optional<Verdict> told = {};
   Time told_at = {};
+  std::optional<Time> tell_turn = {};  // when it may be told something, where very many have to be
   Time waits_since = {};
 
   [[nodiscard]] std::string key() const { return object.ref.ns + "/" + object.ref.name; }

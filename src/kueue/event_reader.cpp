@@ -47,6 +47,10 @@ Result<> EventReader::changed(const LiveObject& object) {
     neighbour_changed(object, parsed->object);
     return {};
   }
+  if (object.kind == Budgets::kKind) {
+    ledger_.budgets.see(object, parsed->object);
+    return {};
+  }
   if (PodDefaults::is_one(object.kind)) {
     if (ledger_.defaults.see(object, parsed->object)) {
       ledger_.touch_templates(object.ns);
@@ -100,7 +104,8 @@ Result<> EventReader::workload_changed(const LiveObject& object) {
     ledger_.groups.expect(object.ns, object.name);
     ledger_.touch_groups({key});
   }
-  if (entry.waits() && (!entry.verdict || entry.missed)) {
+  const bool stands = entry.place.has_value();
+  if (entry.missed || (entry.waits() ? !entry.verdict || !stands : stands)) {
     ledger_.waiting_changed.insert(key);
     entry.missed = false;
   }
@@ -117,6 +122,9 @@ void EventReader::update(const std::string& key, Entry& entry, WorkloadObject re
   // Our own write named the version it was for. Whatever came since without an admission came in its place.
   const bool overtaken = entry.sent && !entry.guard.in_flight() && read.resource_version != entry.guard.version();
   const bool seen = entry.assumed && read.admission == entry.assumed;
+  if (another) {
+    booking_.unbook(entry);
+  }
   if (seen || another || overtaken || !read.active || read.deleting) {
     entry.drop_assumed();
     ledger_.held.erase(key);
@@ -209,7 +217,8 @@ void EventReader::workload_removed(const std::string& key) {
   if (it == ledger_.entries.end()) {
     return;
   }
-  booking_.unbook(it->second);
+  booking_.depart(it->second);
+  ledger_.lines.take_out(it->second);
   ledger_.held.erase(key);
   forget_owner(key, it->second.object.owner_uid);
   if (const auto job = ledger_.jobs_by_uid.find(it->second.object.owner_uid); job != ledger_.jobs_by_uid.end()) {
@@ -238,6 +247,10 @@ void EventReader::removed(std::string_view kind, std::string_view ns, std::strin
   if (kind == neighbour_kind().kind) {
     ledger_.neighbour.lose(name);
     ledger_.touch_all();
+    return;
+  }
+  if (kind == Budgets::kKind) {
+    ledger_.budgets.lose(ns, name);
     return;
   }
   if (PodDefaults::is_one(kind)) {

@@ -83,6 +83,10 @@ void Grants::write(Entry& entry, Time now, Step& step) {
       wanted.push_back({.type = past, .holds = false, .reason = "QuotaReserved", .message = where});
     }
   }
+  // What would be told in a moment anyway goes with it.
+  if (!entry.object.admission && ledger_.job_of(entry) != nullptr) {
+    wanted.push_back({.type = kPodsReady, .holds = false, .reason = "WaitForStart", .message = kNotAllReady});
+  }
   if (const std::optional<Wanted> again = queued_again(entry, ledger_.setup, now)) {
     wanted.push_back(*again);
   }
@@ -141,6 +145,8 @@ Admission Grants::admission_of(const Entry& entry, const Decision& decision) {
 
 void Grants::assume(Entry& entry, const Decision& decision) {
   entry.assumed = admission_of(entry, decision);
+  ledger_.lines.take_out(entry);
+  ledger_.holders.insert_or_assign(entry.key(), &entry);
   entry.sent = false;
   entry.blockers.clear();
   entry.hosts.clear();

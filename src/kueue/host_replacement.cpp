@@ -257,12 +257,9 @@ void HostReplacement::touch_users() {
     return;
   }
   const std::set<std::string> nodes = std::exchange(changed_, {});
-  for (const auto& [key, entry] : ledger_.entries) {
-    if (!entry.admission() || entry.object.holds(kFinished)) {
-      continue;
-    }
-    for (const SetAssignment& set : entry.admission()->sets) {
-      const std::vector<HostCount> hosts = booking_.hosts_of(entry, set);
+  for (const auto& [key, entry] : ledger_.holders) {
+    for (const SetAssignment& set : entry->admission()->sets) {
+      const std::vector<HostCount> hosts = booking_.hosts_of(*entry, set);
       if (std::any_of(hosts.begin(), hosts.end(), [&](const HostCount& host) { return nodes.contains(host.node); })) {
         ledger_.dirty.insert(key);
       }
@@ -301,9 +298,8 @@ bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
   std::set<std::string> hosts;
   const Lost lost = lost_domains(entry, hosts);
   if (lost.empty()) {
-    return false;
+    return give_up(entry, now, step);
   }
-  const std::string which = fmt::format("{}", fmt::join(hosts, ", "));
   const Submission submission = submission_for(entry, ledger_);
   if (submission.alternatives.empty() && submission.rejection && submission.rejection->waits) {
     return false;  // its queue is stopped, or gone: what it has left it may keep
@@ -314,20 +310,43 @@ bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
   booking_.unbook(entry);  // what it holds on hosts that stay is looked at anew with the rest
   if (alternative == nullptr || !place_again(*alternative, lost, admission, entry)) {
     booking_.book(entry);
-    evictions_.evict(
-        entry,
-        {.reason = "NodeFailures",
-         .message = fmt::format("hosts failed ({}), and no others take their pods where they have to be", which)},
-        now, step);
-    evictions_.write(entry, now, step);
+    evict(entry, hosts, now, step);
     return true;
   }
-  step.news.push_back(fmt::format("workload \"{}\" gets other hosts for {}", entry.key(), which));
+  step.news.push_back(fmt::format("workload \"{}\" gets other hosts for {}", entry.key(), fmt::join(hosts, ", ")));
   entry.assumed = std::move(admission);
   entry.sent = false;
   entry.hosts.clear();
   booking_.book(entry);
   grants_.write(entry, now, step);
+  return true;
+}
+
+void HostReplacement::evict(Entry& entry, const std::set<std::string>& hosts, Time now, Step& step) {
+  evictions_.evict(entry,
+                   {.reason = "NodeFailures",
+                    .message = fmt::format("hosts failed ({}), and no others take their pods where they have to be",
+                                           fmt::join(hosts, ", "))},
+                   now, step);
+  evictions_.write(entry, now, step);
+}
+
+// In a domain of several hosts kube-scheduler finds others for them, as long as there is one with room.
+bool HostReplacement::give_up(Entry& entry, Time now, Step& step) {
+  std::set<std::string> gone;
+  for (const SetAssignment& set : entry.object.admission->sets) {
+    for (const HostCount& host : is_by_host(set) ? std::vector<HostCount>() : booking_.hosts_of(entry, set)) {
+      if (is_lost(ledger_, entry, set, host.node)) {
+        gone.insert(host.node);
+      }
+    }
+  }
+  if (gone.empty() || !booking_.is_short_of_room(entry)) {
+    return false;
+  }
+  entry.failed_hosts = entry.object.unhealthy;
+  entry.failed_hosts.insert(gone.begin(), gone.end());
+  evict(entry, gone, now, step);
   return true;
 }
 

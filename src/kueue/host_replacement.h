@@ -39,6 +39,8 @@ class HostReplacement {
   [[nodiscard]] Lost lost_domains(const Entry& entry, std::set<std::string>& hosts) const;
   [[nodiscard]] bool place_again(const Alternative& alternative, const Lost& lost, Admission& admission, Entry& entry);
   void book_kept(Entry& entry, const Lost& lost);
+  [[nodiscard]] bool give_up(Entry& entry, Time now, Step& step);
+  void evict(Entry& entry, const std::set<std::string>& hosts, Time now, Step& step);
 
   Ledger& ledger_;
   Booking& booking_;

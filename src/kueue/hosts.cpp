@@ -53,16 +53,20 @@ std::vector<std::string> domain_of(const Inventory& inventory, const std::string
   return values;
 }
 
-bool is_lost(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node) {
+bool is_by_host(const SetAssignment& set) {
+  return set.topology && !set.topology->levels.empty() && set.topology->levels.back() == kHostnameLabel;
+}
+
+bool takes_pods(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node) {
   const Inventory& inventory = ledger.cluster.inventory();
   const auto id = inventory.find(node);
   if (!id || !inventory.alive(*id)) {
-    return true;
+    return false;
   }
   const Node& host = inventory.node(*id);
   const PodSetRequest* request = entry.pod_set(set.name);
   if (request == nullptr) {
-    return false;
+    return true;
   }
   std::vector<Toleration> tolerations = request->shape.tolerations;
   for (const auto& [resource, name] : set.flavors) {
@@ -71,9 +75,17 @@ bool is_lost(const Ledger& ledger, const Entry& entry, const SetAssignment& set,
       tolerations.insert(tolerations.end(), more.begin(), more.end());
     }
   }
-  const bool stays = tolerates_all(host, tolerations, TaintEffect::kNoExecute);
-  const bool takes = host.ready && !host.unschedulable && tolerates_all(host, tolerations, TaintEffect::kNoSchedule);
-  if (stays && takes) {
+  return host.ready && !host.unschedulable && tolerates_all(host, tolerations, TaintEffect::kNoExecute) &&
+         tolerates_all(host, tolerations, TaintEffect::kNoSchedule);
+}
+
+bool is_lost(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node) {
+  const Inventory& inventory = ledger.cluster.inventory();
+  const auto id = inventory.find(node);
+  if (!id || !inventory.alive(*id)) {
+    return true;
+  }
+  if (takes_pods(ledger, entry, set, node)) {
     return false;
   }
   // As long as its pods run there they may run on.

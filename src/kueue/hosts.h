@@ -18,6 +18,11 @@ namespace gantree::kueue {
 [[nodiscard]] std::vector<std::string> domain_of(const Inventory& inventory, const std::string& node,
                                                  const TopologyAssignment& assignment);
 
+// Whether the domains of an assignment are hosts.
+[[nodiscard]] bool is_by_host(const SetAssignment& set);
+// Whether a host is there and takes further pods of a pod set, as far as it is not full.
+[[nodiscard]] bool takes_pods(const Ledger& ledger, const Entry& entry, const SetAssignment& set,
+                              const std::string& node);
 // Whether a host is of no use any more to the pods of a pod set that were assigned to it: it is gone, or takes them no
 // longer and none of them runs there.
 [[nodiscard]] bool is_lost(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node);

@@ -44,6 +44,13 @@ const std::set<std::string>& Ledger::pods_of(const std::string& workload) const 
   return it == pods_by_workload.end() ? kNone : it->second;
 }
 
+QuotaId Ledger::root_of(QuotaId cell) const {
+  while (quota.cell(cell).parent) {
+    cell = *quota.cell(cell).parent;
+  }
+  return cell;
+}
+
 void Ledger::touch(const std::string& workload) {
   queues_changed = true;
   dirty.insert(workload);

@@ -16,11 +16,13 @@
 #include "dialects/kueue/admin.h"
 #include "dialects/kueue/neighbour.h"
 #include "kueue/agenda.h"
+#include "kueue/budgets.h"
 #include "kueue/entry.h"
 #include "kueue/job_entry.h"
 #include "kueue/pod_defaults.h"
 #include "kueue/pod_groups.h"
 #include "kueue/started_pod.h"
+#include "kueue/waiting_lines.h"
 #include "queue/quota.h"
 #include "state/cluster.h"
 
@@ -33,6 +35,15 @@ namespace gantree::kueue {
 struct Complaint {
   ObjectRef about;
   std::string sentence;
+};
+
+// A Workload that was deleted while pods of it run, or are on their way out: its quota is in use until they are gone.
+struct Departed {
+  Admission admission = {};
+  std::map<std::string, int> reclaimable = {};   // pods by pod set that were over by then
+  std::map<std::string, std::string> pods = {};  // uids of the others by key
+  std::optional<Time> since = {};                // somebody waits for it
+  QuotaDemand used = {};                         // booked
 };
 
 struct Ledger {
@@ -49,6 +60,7 @@ struct Ledger {
   std::unique_ptr<Intake> intake;     // with what the setup was read
   Neighbour neighbour;
   PodDefaults defaults;
+  Budgets budgets;
 
   // What users set up, and what became of it.
   std::map<std::string, Entry> entries;  // by namespace/name
@@ -60,19 +72,27 @@ struct Ledger {
   std::map<std::string, std::string> workloads_by_owner;          // by uid of the job
   std::map<std::string, std::set<std::string>> pods_by_workload;  // none is empty
 
+  // The same workloads by what they are about.
+  WaitingLines lines;                     // those that wait
+  std::map<std::string, Entry*> holders;  // those that were given something and have not ended, as far as booked
+
+  std::map<std::string, std::vector<Departed>> departed;  // by namespace/name; none is empty
+
   // What is to be looked at.
   std::set<std::string> dirty;            // workloads
   std::set<std::string> dirty_jobs;       // the same
-  std::set<std::string> waiting_changed;  // workloads that came to wait, or wait for something else
+  std::set<std::string> waiting_changed;  // workloads that came to wait, or wait for something else, or do not wait
   std::set<std::string> unbooked;         // workloads whose bookings are out of date
+  std::set<std::string> places_changed;   // hosts that changed, or in whose domain pods chose other ones
   std::set<std::string> held;             // workloads whose place others have still to leave
   Agenda later;                           // workloads
   Agenda later_jobs;                      // the same
   std::vector<Complaint> complaints;      // that nobody was told of
   bool setup_changed = true;
-  bool room_changed = true;    // room or quota may have come free
-  bool refused = false;        // somebody was told to wait: others may have to go for it
-  bool queues_changed = true;  // what queues tell of themselves may be out of date
+  bool room_changed = true;       // room or quota may have come free
+  std::set<QuotaId> freed_quota;  // roots of trees in which some came free
+  bool refused = false;           // somebody was told to wait: others may have to go for it
+  bool queues_changed = true;     // what queues tell of themselves may be out of date
 
   [[nodiscard]] Entry* workload(const std::string& key);
   // The Workload of a job, by uid; nullptr where it has none.
@@ -85,6 +105,8 @@ struct Ledger {
     return pod.node.empty() && !pod.ended ? cluster.node_of(key) : std::string_view(pod.node);
   }
   [[nodiscard]] const std::set<std::string>& pods_of(const std::string& workload) const;
+
+  [[nodiscard]] QuotaId root_of(QuotaId cell) const;
 
   // Something of a Workload, its job or its pods has changed.
   void touch(const std::string& workload);

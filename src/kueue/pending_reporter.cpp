@@ -14,11 +14,13 @@ namespace {
 using std::chrono::seconds;
 
 // Many start at once, and need not be told that they wait; a changed sentence is told more seldom than a changed
-// reason. All of them together get so many a second, since an API server has better things to store.
+// reason, and changed numbers in it, which are never the same for long, more seldom still. All of them together get so
+// many a second, since an API server has better things to store; whoever comes when those are used up is given a turn.
 constexpr seconds kTellAfter{1};
 constexpr seconds kTellReasonEvery{5};
 constexpr seconds kTellEvery{30};
-constexpr double kTellsPerSecond = 50;
+constexpr seconds kTellNumbersEvery{300};
+constexpr int kTellsPerSecond = 20;
 constexpr double kMostTells = 200;
 
 // The reasons of QuotaReserved=False, as those know them who watch Kueue's.
@@ -42,16 +44,37 @@ std::string_view pending_reason(Reason reason) {
   return "Pending";
 }
 
+bool differ_in_numbers_alone(std::string_view a, std::string_view b) {
+  const auto without_numbers = [](std::string_view text) {
+    std::string rest(text);
+    std::erase_if(rest, [](char c) { return c >= '0' && c <= '9'; });
+    return rest;
+  };
+  return without_numbers(a) == without_numbers(b);
+}
+
 }  // namespace
 
-bool PendingReporter::may_tell(Time now) {
+// Those that wait for their turn are not asked again before it comes, however many they are.
+bool PendingReporter::may_tell(Entry& entry, Time now) {
+  if (entry.tell_turn) {
+    if (now < *entry.tell_turn) {
+      ledger_.later.add(*entry.tell_turn, entry.key());
+      return false;
+    }
+    entry.tell_turn.reset();
+    return true;
+  }
   const std::chrono::duration<double> passed = now - std::exchange(tells_since_, now);
   tells_ = std::min(kMostTells, tells_ + std::max(0.0, passed.count()) * kTellsPerSecond);
-  if (tells_ < 1) {
-    return false;
+  if (tells_ >= 1 && next_turn_ <= now) {
+    tells_ -= 1;
+    return true;
   }
-  tells_ -= 1;
-  return true;
+  next_turn_ = std::max(next_turn_, now) + std::chrono::milliseconds(seconds(1)) / kTellsPerSecond;
+  entry.tell_turn = next_turn_;
+  ledger_.later.add(next_turn_, entry.key());
+  return false;
 }
 
 void PendingReporter::tell(Entry& entry, Time now, Step& step) {
@@ -71,11 +94,15 @@ void PendingReporter::tell(Entry& entry, Time now, Step& step) {
     return;
   }
   const bool same_reason = entry.told && entry.told->reason == verdict.reason;
-  const Time due = !entry.told   ? entry.waits_since + kTellAfter
-                   : same_reason ? entry.told_at + kTellEvery
-                                 : entry.told_at + kTellReasonEvery;
-  if (now < due || !may_tell(now)) {
-    ledger_.later.add(std::max(due, now + kTellAfter), entry.key());
+  const Time due = !entry.told                                                     ? entry.waits_since + kTellAfter
+                   : !same_reason                                                  ? entry.told_at + kTellReasonEvery
+                   : differ_in_numbers_alone(entry.told->message, verdict.message) ? entry.told_at + kTellNumbersEvery
+                                                                                   : entry.told_at + kTellEvery;
+  if (now < due) {
+    ledger_.later.add(due, entry.key());
+    return;
+  }
+  if (!may_tell(entry, now)) {
     return;
   }
   entry.told = verdict;

@@ -20,7 +20,7 @@ class PendingReporter {
   void tell(Entry& entry, Time now, Step& step);
 
  private:
-  [[nodiscard]] bool may_tell(Time now);
+  [[nodiscard]] bool may_tell(Entry& entry, Time now);
   void reject(Entry& entry, Time now, Step& step);
 
   Ledger& ledger_;
@@ -28,6 +28,7 @@ class PendingReporter {
   StatusWriter& status_;
   double tells_ = 0;
   Time tells_since_ = {};
+  Time next_turn_ = {};  // the last one that was given
 };
 
 }  // namespace gantree::kueue

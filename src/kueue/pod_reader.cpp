@@ -134,7 +134,10 @@ void PodReader::take(const std::string& key, StartedPod pod) {
   // In a domain of several hosts it may have got another one than was thought: what is left is cut differently.
   const auto before = ledger_.pods.find(key);
   const bool bound_now = !pod.node.empty() && (before == ledger_.pods.end() || before->second.node.empty());
-  ledger_.room_changed = ledger_.room_changed || (bound_now && !is_sent_to_a_host(pod));
+  if (bound_now && !is_sent_to_a_host(pod)) {
+    ledger_.room_changed = true;
+    ledger_.places_changed.insert(pod.node);
+  }
   const std::string owner = pod.workload;
   ledger_.pods.insert_or_assign(key, std::move(pod));
   ledger_.pods_by_workload[owner].insert(key);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/timestamp.h"
 #include "cycle/cycle.h"
@@ -76,40 +77,79 @@ std::optional<RunningGang> Preemption::running_gang(const Entry& entry) const {
   return gang;
 }
 
-// Those that wait for room or quota, and whose queues let others be evicted for them.
-std::vector<Entry*> Preemption::crowded_out(Time now) {
-  std::vector<Entry*> asking;
-  for (auto& [key, entry] : ledger_.entries) {
-    const bool room = entry.verdict && (entry.verdict->reason == Reason::kTopologyBusy ||
-                                        entry.verdict->reason == Reason::kQuotaExceeded ||
-                                        entry.verdict->reason == Reason::kSearchLimit);
-    if (!room || !entry.waits() || !entry.submission || !entry.submission->may_evict || !entry.submission->queue) {
+// Whether it waits for room or quota, and others may be evicted for it.
+bool Preemption::asks(const Entry& entry, const std::optional<Verdict>& verdict) const {
+  const bool room = verdict && (verdict->reason == Reason::kTopologyBusy || verdict->reason == Reason::kQuotaExceeded ||
+                                verdict->reason == Reason::kSearchLimit);
+  if (!room || !entry.waits() || !entry.submission || !entry.submission->may_evict || !entry.submission->queue) {
+    return false;
+  }
+  const QueueRules& rules = ledger_.quota.rules(*entry.submission->queue);
+  return rules.within != WithinRule::kNever || rules.reclaim != ReclaimRule::kNever || rules.evicts_to_borrow;
+}
+
+// Whether it takes nothing by share now, though others like it may: it gave way itself, and nothing has ended since.
+bool Preemption::is_modest(const Entry& entry) const {
+  return entry.gave_way == ledger_.ended && !ledger_.quota.share_strategies(*entry.submission->queue).empty();
+}
+
+// The one of a line that others may have to go for: those behind it have no better right.
+Entry* Preemption::first_of(const LineKey& key, Time now) {
+  const Line* line = ledger_.lines.find(key);
+  if (line == nullptr || !asks(line->first(), key.in_order ? line->first().verdict : line->verdict)) {
+    return nullptr;
+  }
+  for (const auto& [rank, entry] : line->entries) {
+    if (entry->preempts_at > now) {
+      look_at(entry->preempts_at);
+      if (!is_modest(*entry) || key.in_order) {
+        return nullptr;
+      }
       continue;
     }
-    const QueueRules& rules = ledger_.quota.rules(*entry.submission->queue);
-    if (rules.within == WithinRule::kNever && rules.reclaim == ReclaimRule::kNever && !rules.evicts_to_borrow) {
-      continue;
+    if (!entry->guard.closed(entry->object.resource_version, now)) {
+      return entry;
     }
-    if (entry.preempts_at > now) {
-      look_at(entry.preempts_at);
-    } else if (entry.guard.closed(entry.object.resource_version, now)) {
+    look_at(now + kEvery);
+    if (key.in_order) {
+      return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+Preemption::Asking Preemption::crowded_out(Time now) {
+  Asking asking;
+  for (const auto& [key, line] : ledger_.lines.lines()) {
+    if (Entry* entry = key.queue ? first_of(key, now) : nullptr) {
+      asking.emplace(entry->place->rank, entry);
+    }
+  }
+  for (const auto& [key, entry] : ledger_.lines.aside()) {
+    if (asks(*entry, entry->verdict)) {
       look_at(now + kEvery);
-    } else {
-      asking.push_back(&entry);
     }
   }
   return asking;
 }
 
 // What is leaving already, for nobody in particular, may be enough. One whose pods do not go is not waited for.
-bool Preemption::enough_is_leaving(Time now) const {
+bool Preemption::enough_is_leaving(Time now) {
+  for (auto& [key, departed] : ledger_.departed) {
+    for (Departed& gone : departed) {
+      gone.since = gone.since.value_or(now);
+      if (now <= *gone.since + kPatience) {
+        return true;
+      }
+    }
+  }
   const auto hangs = [&](const Entry& entry) {
     const Condition* evicted = entry.object.condition(kEvicted);
     return evicted != nullptr && evicted->holds &&
            Time(std::chrono::seconds(parse_time(evicted->since).value_or(0))) + kPatience < now;
   };
-  return std::any_of(ledger_.entries.begin(), ledger_.entries.end(), [&](const auto& item) {
-    if (!item.second.leaves() || hangs(item.second)) {
+  return std::any_of(ledger_.holders.begin(), ledger_.holders.end(), [&](const auto& item) {
+    if (!item.second->leaves() || hangs(*item.second)) {
       return false;
     }
     const auto waits_for_it = [&](const std::string& held) {
@@ -125,11 +165,19 @@ bool Preemption::is_outranked(const Entry& entry) const {
   if (ledger_.quota.share_strategies(*own.queue).empty()) {
     return false;
   }
-  return std::any_of(ledger_.entries.begin(), ledger_.entries.end(), [&](const auto& item) {
-    const Entry& other = item.second;
+  const auto is_by = [&](const Entry& other) {
     return other.waits() && other.submission && !other.submission->rejection && other.submission->queue == own.queue &&
            outranks(ledger_.quota.rules(*own.queue), *other.submission, own);
-  });
+  };
+  // Nobody in a line outranks whom its first one does not.
+  const auto& lines = ledger_.lines.lines();
+  for (auto it = ledger_.lines.begin_of(*own.queue); it != lines.end() && it->first.queue == own.queue; ++it) {
+    if (is_by(it->second.first())) {
+      return true;
+    }
+  }
+  const auto& aside = ledger_.lines.aside();
+  return std::any_of(aside.begin(), aside.end(), [&](const auto& item) { return is_by(*item.second); });
 }
 
 void Preemption::preempt(Time now, Step& step) {
@@ -150,7 +198,7 @@ void Preemption::look_at(Time when) {
 }
 
 void Preemption::look(Time now, Step& step) {
-  std::vector<Entry*> asking = crowded_out(now);
+  Asking asking = crowded_out(now);
   if (asking.empty()) {
     return;
   }
@@ -159,21 +207,31 @@ void Preemption::look(Time now, Step& step) {
     look_at(next_);
     return;
   }
-  const std::size_t tried = std::min(kMostTried, asking.size());
-  std::partial_sort(asking.begin(), asking.begin() + static_cast<std::ptrdiff_t>(tried), asking.end(),
-                    [](const Entry* a, const Entry* b) { return goes_before(*a->submission, *b->submission); });
-  std::map<GangKey, RunningGang> running;
-  for (const auto& [key, entry] : ledger_.entries) {
-    if (auto gang = running_gang(entry)) {
-      running.emplace(gang->key, *gang);
-      ledger_.cluster.add_running(std::move(*gang));
+  std::vector<std::pair<RunningGang, const Entry*>> gangs;
+  for (const auto& [key, entry] : ledger_.holders) {
+    if (auto gang = running_gang(*entry)) {
+      gangs.emplace_back(std::move(*gang), entry);
     }
   }
-  for (std::size_t i = 0; i < tried; ++i) {
-    asking[i]->submission->may_evict_by_share = asking[i]->gave_way != ledger_.ended && !is_outranked(*asking[i]);
-    preempt_for(*asking[i], running, now, step);
+  ledger_.budgets.shield(gangs);
+  std::map<GangKey, RunningGang> running;
+  for (auto& [gang, entry] : gangs) {
+    running.emplace(gang.key, gang);
+    ledger_.cluster.add_running(std::move(gang));
   }
-  if (asking.size() > tried) {
+  for (std::size_t tried = 0; tried < kMostTried && !asking.empty(); ++tried) {
+    Entry& entry = *asking.begin()->second;
+    asking.erase(asking.begin());
+    const LineKey line = entry.place->line;
+    const bool modest = is_modest(entry);
+    entry.submission->may_evict_by_share = !modest && !is_outranked(entry);
+    preempt_for(entry, running, now, step);
+    Entry* next = entry.place && !modest ? nullptr : first_of(line, now);
+    if (next != nullptr) {
+      asking.emplace(next->place->rank, next);
+    }
+  }
+  if (!asking.empty()) {
     look_at(next_);
   }
   ledger_.cluster.forget_running();

@@ -8,13 +8,13 @@
 
 #include <map>
 #include <optional>
-#include <vector>
 
 #include "base/time.h"
 #include "kueue/booking.h"
 #include "kueue/evictions.h"
 #include "kueue/grants.h"
 #include "kueue/ledger.h"
+#include "kueue/place.h"
 #include "live/order.h"
 
 namespace gantree::kueue {
@@ -28,8 +28,12 @@ class Preemption {
   void preempt(Time now, Step& step);
 
  private:
-  [[nodiscard]] bool enough_is_leaving(Time now) const;
-  [[nodiscard]] std::vector<Entry*> crowded_out(Time now);
+  [[nodiscard]] bool enough_is_leaving(Time now);
+  using Asking = std::map<Rank, Entry*>;  // one of each line
+  [[nodiscard]] bool asks(const Entry& entry, const std::optional<Verdict>& verdict) const;
+  [[nodiscard]] bool is_modest(const Entry& entry) const;
+  [[nodiscard]] Entry* first_of(const LineKey& key, Time now);
+  [[nodiscard]] Asking crowded_out(Time now);
   void look(Time now, Step& step);
   void look_at(Time when);
   [[nodiscard]] bool is_outranked(const Entry& entry) const;

@@ -43,7 +43,27 @@ std::map<std::string, int> given_back(const JobProgress& progress, const Workloa
   return back;
 }
 
+// Pods that will not come back go with the job as a whole, which ends a moment after the last of them.
+constexpr std::chrono::seconds kEndsWithin{5};
+
 }  // namespace
+
+bool Readiness::ends_in_a_moment(Entry& entry, const std::map<std::string, int>& given_back, Time now) {
+  const std::vector<SetAssignment>& sets = entry.object.admission->sets;
+  if (!std::all_of(sets.begin(), sets.end(), [&](const SetAssignment& set) {
+        const auto back = given_back.find(set.name);
+        return set.count == 0 || (back != given_back.end() && back->second >= set.count);
+      })) {
+    entry.spent_since.reset();
+    return false;
+  }
+  entry.spent_since = entry.spent_since.value_or(now);
+  const Time end = *entry.spent_since + kEndsWithin;
+  if (now < end) {
+    ledger_.later.add(end, entry.key());
+  }
+  return now < end;
+}
 
 void Readiness::watch(Entry& entry, const JobEntry& job, Time now, Step& step) {
   const bool ready = !job.progress.suspended && job.progress.ready >= job.progress.expected;
@@ -53,20 +73,20 @@ void Readiness::watch(Entry& entry, const JobEntry& job, Time now, Step& step) {
   json::Out::Object fields;
   const std::map<std::string, int> reclaimable = given_back(job.progress, entry.object);
   // A job that is not started yet may have been admitted with fewer pods than it says.
-  if (!job.progress.suspended && reclaimable != entry.object.reclaimable) {
+  if (!job.progress.suspended && reclaimable != entry.object.reclaimable &&
+      !ends_in_a_moment(entry, reclaimable, now)) {
     fields.emplace_back("reclaimablePods", reclaimable_body(reclaimable));
   }
   std::string_view reason = recovering ? "WaitForRecovery" : "WaitForStart";
   if (ready) {
     reason = !recovering ? "Started" : before->holds ? std::string_view(before->reason) : "Recovered";
   }
-  status_.write(
-      entry,
-      {{.type = kPodsReady,
-        .holds = ready,
-        .reason = reason,
-        .message = ready ? "All pods are ready or have succeeded" : "Not all pods are ready or have succeeded"}},
-      std::move(fields), now, step);
+  status_.write(entry,
+                {{.type = kPodsReady,
+                  .holds = ready,
+                  .reason = reason,
+                  .message = ready ? "All pods are ready or have succeeded" : kNotAllReady}},
+                std::move(fields), now, step);
   if (ready || entry.guard.in_flight()) {
     return;
   }

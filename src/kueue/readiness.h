@@ -4,6 +4,8 @@
 #pragma once
 
 #include <chrono>
+#include <map>
+#include <string>
 
 #include "base/time.h"
 #include "kueue/evictions.h"
@@ -32,6 +34,8 @@ class Readiness {
   void watch(Entry& entry, const JobEntry& job, Time now, Step& step);
 
  private:
+  // Whether all that it was given is given back, and has been for no more than a moment.
+  [[nodiscard]] bool ends_in_a_moment(Entry& entry, const std::map<std::string, int>& given_back, Time now);
   void give_up(Entry& entry, bool recovering, Time now, Step& step);
 
   ReadyRules rules_;

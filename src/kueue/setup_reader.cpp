@@ -58,6 +58,7 @@ void SetupReader::read(Step& step) {
     return;
   }
   booking_.unbook_all();
+  ledger_.lines.clear();
   for (auto& [key, entry] : ledger_.entries) {
     entry.submission.reset();
     entry.verdict.reset();
@@ -75,8 +76,11 @@ void SetupReader::read(Step& step) {
   booking_.book_all();
   ledger_.room_changed = true;
   ledger_.queues_changed = true;
+  ledger_.freed_quota.clear();  // everybody is tried anew
   for (const auto& [key, entry] : ledger_.entries) {
-    if (drain(entry, ledger_.setup)) {
+    if (entry.waits()) {
+      ledger_.waiting_changed.insert(key);
+    } else if (drain(entry, ledger_.setup)) {
       ledger_.dirty.insert(key);
     }
   }

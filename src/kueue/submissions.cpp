@@ -45,9 +45,11 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
                   .waits = true};
   }
   const json::Value sets = entry.object.document.root()["spec"]["podSets"];
+  const Submission& made = *entry.submission;
   entry.shape = std::hash<std::string>()(fmt::format(
-      "{}/{} {} {}", entry.object.ref.ns, entry.object.request.queue_name ? entry.object.request.queue_name.text() : "",
-      entry.object.stranger, sets ? json::copy(sets).to_json(false) : ""));
+      "{}/{} {} {} {} {}", entry.object.ref.ns,
+      entry.object.request.queue_name ? entry.object.request.queue_name.text() : "", entry.object.stranger,
+      made.may_evict, made.rejection ? made.rejection->message : "", sets ? json::copy(sets).to_json(false) : ""));
   entry.least.clear();
   for (const Alternative& alternative : entry.submission->alternatives) {
     std::vector<int> counts;

@@ -40,22 +40,6 @@ std::optional<int> rank_of(const StartedPod& pod, const PodSetRequest& set) {
   return rank && offset ? std::optional(*rank - *offset) : rank;
 }
 
-bool carries(const Inventory& inventory, const std::string& node, const TopologyAssignment& assignment,
-             const AssignedDomain& domain) {
-  const auto id = inventory.find(node);
-  if (!id || !inventory.alive(*id)) {
-    return false;
-  }
-  for (std::size_t level = 0; level < assignment.levels.size(); ++level) {
-    const auto key = inventory.strings().find(assignment.levels[level]);
-    const StringId* value = key ? label_value(inventory.node(*id).labels, *key) : nullptr;
-    if (value == nullptr || inventory.strings().text(*value) != domain.values[level]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 bool selects(const StartedPod& pod, const TopologyAssignment& assignment, const AssignedDomain& domain) {
   for (std::size_t level = 0; level < assignment.levels.size(); ++level) {
     const auto it = pod.selector.find(assignment.levels[level]);
@@ -64,6 +48,19 @@ bool selects(const StartedPod& pod, const TopologyAssignment& assignment, const 
     }
   }
   return true;
+}
+
+// The domain that a pod was sent to; empty where it was sent to none.
+std::vector<std::string> selected(const StartedPod& pod, const TopologyAssignment& assignment) {
+  std::vector<std::string> values;
+  for (const std::string& level : assignment.levels) {
+    const auto it = pod.selector.find(level);
+    if (it == pod.selector.end()) {
+      return {};
+    }
+    values.push_back(it->second);
+  }
+  return values;
 }
 
 bool is_by_host(const TopologyAssignment& assignment) {
@@ -197,6 +194,11 @@ void Ungater::ungate_set(const Entry& entry, const SetAssignment& set, const std
 // Takes out what pods have already that are on their way or there; the others are those that are to be told.
 std::vector<std::string> Ungater::take_used(const TopologyAssignment& assignment,
                                             const std::vector<std::string>& members, Slots& slots) const {
+  std::map<std::vector<std::string>, std::vector<std::size_t>> positions;  // a domain may come twice
+  for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
+    positions[assignment.domains[i].values].push_back(i);
+  }
+  const Inventory& inventory = ledger_.cluster.inventory();
   std::vector<std::string> gated;
   for (const std::string& key : members) {
     const StartedPod& pod = ledger_.pods.at(key);
@@ -204,15 +206,18 @@ std::vector<std::string> Ungater::take_used(const TopologyAssignment& assignment
       gated.push_back(key);
       continue;
     }
-    for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
-      const bool here = pod.slot ? *pod.slot == i
-                        : pod.node.empty()
-                            ? selects(pod, assignment, assignment.domains[i])
-                            : carries(ledger_.cluster.inventory(), pod.node, assignment, assignment.domains[i]);
-      if (here && slots.left[i] > 0) {  // a domain may come twice
-        --slots.left[i];
-        break;
-      }
+    std::vector<std::size_t> here;
+    if (pod.slot) {
+      here = {*pod.slot};
+    } else if (const auto id = inventory.find(pod.node); pod.node.empty() || (id && inventory.alive(*id))) {
+      const auto at =
+          positions.find(pod.node.empty() ? selected(pod, assignment) : domain_of(inventory, pod.node, assignment));
+      here = at == positions.end() ? here : at->second;
+    }
+    const auto free = std::find_if(here.begin(), here.end(),
+                                   [&](std::size_t i) { return i < slots.left.size() && slots.left[i] > 0; });
+    if (free != here.end()) {
+      --slots.left[*free];
     }
   }
   return gated;

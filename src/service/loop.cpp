@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kueue/budgets.h"
+
 namespace gantree {
 
 namespace {
@@ -142,7 +144,7 @@ void Loop::take_change(const LiveObject& object, Time now) {
     }
   };
   const bool queues_alone = kueue::Controller::owns(object.group, object.kind);
-  if (queues_alone || object.kind == "Pod" || object.kind == "PriorityClass") {
+  if (queues_alone || object.kind == "Pod" || object.kind == "PriorityClass" || object.kind == kueue::Budgets::kKind) {
     complain(queues_.changed(object, now));
   }
   if (!queues_alone) {
@@ -186,7 +188,7 @@ void Loop::take_answer(const WriteAnswered& answer, Time now) {
         {{"result", std::string(kube::to_string(answer.reply.result))}, {"what", answer.reply.message}});
   }
   scheduler_.answered(answer.order, meaning, answer.reply.message, now);
-  queues_.answered(answer.order, meaning, answer.reply.message, now);
+  news_ = queues_.answered(answer.order, meaning, answer.reply.message, now) || news_;
 }
 
 void Loop::set_leading(const LeadershipChanged& change, Time now) {

@@ -53,7 +53,7 @@ void live_through(std::uint32_t seed, int steps) {
 }
 
 // Seeds that once showed a fault.
-constexpr std::uint32_t kInstructive[] = {188, 331, 342, 1140};
+constexpr std::uint32_t kInstructive[] = {188, 331, 342, 847, 1140};
 
 TEST(KueueProperty, WhatOnceWentWrongGoesWell) {
   for (const std::uint32_t seed : kInstructive) {

@@ -86,6 +86,10 @@ void World::step() {
                      static_cast<int>(order.write.verb), ref.kind, ref.name, order.write.body.substr(0, 1500)));
     orders_.push_back(std::move(order));
   }
+  // Where it wants to go on at once it has not done yet.
+  if (const auto wake = process_->wake(); !wake || *wake > now_) {
+    check_nobody_is_passed_over();
+  }
 }
 
 void World::answer_one(bool reliably) {

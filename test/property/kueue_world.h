@@ -88,6 +88,7 @@ class World {
   void check_pods();
   void check_jobs_when_calm();
   void check_nothing_is_left_to_do();
+  void check_nobody_is_passed_over();
   void check_place(const Stored& stored, const std::vector<Tree>& given,
                    std::map<std::vector<std::string>, int>& released);
   [[nodiscard]] std::vector<std::string> path_of(const std::vector<std::string>& values) const;

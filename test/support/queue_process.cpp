@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kueue/budgets.h"
+
 namespace gantree::test {
 
 Process::Process(const kueue::ReadyRules& ready)
@@ -26,7 +28,7 @@ void Process::take(const ServerEvent& event, Time now) {
       complaints.push_back(taken.error().message);
     }
   };
-  if (queues_alone || event.kind == "Pod") {
+  if (queues_alone || event.kind == "Pod" || event.kind == kueue::Budgets::kKind) {
     complain(controller_.changed(*event.object, now));
   }
   if (!queues_alone) {

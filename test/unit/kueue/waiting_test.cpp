@@ -141,6 +141,36 @@ TEST(KueueWaiting, WhatAWorkloadWasGivenComesBackOnlyWhenItsJobHasNoPodsAnyMore)
   EXPECT_FALSE(cluster.admitted("j"));
 }
 
+TEST(KueueWaiting, TheQuotaOfADeletedJobComesBackWhenItsPodsAreGone) {
+  SmallCluster cluster({}, true, 4);
+  cluster.node("a", 8);
+  cluster.job("j", 1, 4);
+  cluster.settle();
+  cluster.pod("j", 0, "p");
+  cluster.settle();
+  cluster.bind("p", "a");
+  cluster.phase("p", "Running");
+  cluster.settle();
+  const std::string workload = workload_key(cluster, "j");
+  cluster.server.remove(FakeServer::key("Job", "ns", "j"));
+  cluster.server.remove(workload);
+  cluster.job("next", 1, 4);
+  cluster.settle();
+  EXPECT_FALSE(cluster.admitted("next"));
+  // Whatever administrators do meanwhile.
+  put_queue(cluster, "nvidia.com/gpu");
+  cluster.server.change(FakeServer::key("ClusterQueue", "", "c"), [](Tree& queue) {
+    queue.at({"spec"}) = Tree::parse(
+        R"({"namespaceSelector":{},"resourceGroups":[{"coveredResources":["nvidia.com/gpu"],"flavors":[{"name":"f",)"
+        R"("resources":[{"name":"nvidia.com/gpu","nominalQuota":4}]}]}]})");
+  });
+  cluster.settle();
+  EXPECT_FALSE(cluster.admitted("next"));
+  cluster.server.remove(SmallCluster::pod_key("p"));
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("next"));
+}
+
 // What the next process makes of what it finds.
 void restart(SmallCluster& cluster) {
   Process next({});

@@ -1,0 +1,62 @@
+// What one pass leaves undone: nothing that a pass over all that wait, one by one, would have done.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cycle/cycle.h"
+#include "property/kueue_world.h"
+
+namespace gantree::test {
+
+namespace {
+
+using kueue::Entry;
+
+// It is being written to, pauses, or its job is to be stopped first.
+bool is_put_off(const Entry& entry, Time now) {
+  return entry.missed || entry.guard.closed(entry.object.resource_version, now) ||
+         (entry.object.requeue_at && *entry.object.requeue_at > now);
+}
+
+}  // namespace
+
+void World::check_nobody_is_passed_over() {
+  Quota quota = process_->controller().quota();
+  std::vector<const Entry*> waiting;
+  for (const auto& [key, entry] : process_->controller().workloads()) {
+    if (entry.place && !entry.waits()) {
+      fault(fmt::format("{} stands in a line and does not wait", key));
+    }
+    if (!entry.waits() || (entry.verdict && entry.verdict->state != GangState::kWaiting)) {
+      continue;
+    }
+    if (!entry.place && !is_put_off(entry, now_)) {
+      fault(fmt::format("{} waits and stands in no line", key));
+    }
+    if (entry.submission) {
+      waiting.push_back(&entry);
+    }
+  }
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Entry* a, const Entry* b) { return goes_before(*a->submission, *b->submission); });
+  std::vector<Submission> submissions;
+  std::set<QueueId> held_up;
+  for (const Entry* entry : waiting) {
+    const std::optional<QueueId> queue = entry->submission->queue;
+    if (is_put_off(*entry, now_)) {
+      if (queue && quota.rules(*queue).strict && !entry->submission->rejection) {
+        held_up.insert(*queue);
+      }
+    } else if (!queue || !held_up.contains(*queue)) {
+      submissions.push_back(*entry->submission);
+      submissions.back().may_evict = false;
+    }
+  }
+  for (const Decision& decision : run_cycle(process_->cluster(), quota, std::move(submissions)).decisions) {
+    if (decision.state == GangState::kPlaced) {
+      fault(fmt::format("{} was passed over: it would have been placed", decision.key.name));
+    }
+  }
+}
+
+}  // namespace gantree::test

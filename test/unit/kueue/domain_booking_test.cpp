@@ -1,0 +1,123 @@
+// Room in domains of several hosts: the lowest level of the topology is the rack, and kube-scheduler chooses the host.
+#include <gtest/gtest.h>
+
+#include "unit/kueue/small_cluster.h"
+
+namespace gantree::test {
+namespace {
+
+class Racks : public SmallCluster {
+ public:
+  Racks() : SmallCluster({}, false) {}
+
+  [[nodiscard]] const kueue::Entry& entry(const std::string& job) const {
+    const std::string key = "ns/" + workload(job).str({"metadata", "name"});
+    return process.controller().workloads().at(key);
+  }
+  // The host on which room is held for the one pod of a job that has none yet.
+  [[nodiscard]] std::string held_on(const std::string& job) {
+    const auto& held = entry(job).placeholders;
+    return held.size() == 1 ? std::string(process.cluster().node_of(held[0])) : std::string();
+  }
+  void lose(const std::string& node) { server.remove(FakeServer::key("Node", "", node)); }
+  [[nodiscard]] std::string reason_of(const std::string& job, std::string_view condition) const {
+    const Tree one = workload(job);
+    const Tree* conditions = one.find({"status", "conditions"});
+    for (std::size_t i = 0; conditions != nullptr && i < conditions->items.size(); ++i) {
+      if (conditions->items[i].str({"type"}) == condition) {
+        return conditions->items[i].str({"reason"});
+      }
+    }
+    return {};
+  }
+};
+
+TEST(KueueDomainBooking, WhereAHostIsLostRoomIsHeldOnAnotherOfTheSameRack) {
+  Racks cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.job("j", 1, 4);
+  cluster.settle();
+  const std::string first = cluster.held_on("j");
+  const std::string second = first == "a" ? "b" : "a";
+  cluster.lose(first);
+  cluster.settle();
+  EXPECT_EQ(cluster.held_on("j"), second);
+  cluster.job("next", 1, 4);
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("j"));
+  EXPECT_FALSE(cluster.admitted("next"));
+}
+
+TEST(KueueDomainBooking, RoomIsNotHeldOnAHostThatTakesNoMorePods) {
+  Racks cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.job("j", 1, 4);
+  cluster.settle();
+  const std::string first = cluster.held_on("j");
+  cluster.node(first, 4, "r0", true);
+  cluster.settle();
+  EXPECT_EQ(cluster.held_on("j"), first == "a" ? "b" : "a");
+}
+
+TEST(KueueDomainBooking, WhereAHostIsLostAndItsRackHasNoRoomTheWorkloadIsEvictedWithTheReason) {
+  Racks cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.job("j", 1, 4);
+  cluster.settle();
+  cluster.job("other", 1, 4);
+  cluster.settle();
+  ASSERT_TRUE(cluster.admitted("j"));
+  ASSERT_TRUE(cluster.admitted("other"));
+  cluster.node("c", 4, "r1");
+  cluster.lose(cluster.held_on("j"));
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("other"));
+  EXPECT_EQ(cluster.reason_of("other", "Evicted"), "");
+  EXPECT_EQ(cluster.reason_of("j", "Requeued"), "Requeued");
+  // In another rack there was room for it.
+  EXPECT_EQ(cluster.held_on("j"), "c");
+}
+
+TEST(KueueDomainBooking, APodThatWasLostWithItsHostHasRoomElsewhereInTheRackBeforeOthersGetIt) {
+  Racks cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.job("j", 1, 4);
+  cluster.settle();
+  cluster.pod("j", 0, "p");
+  cluster.settle();
+  cluster.bind("p", "a");
+  cluster.settle();
+  ASSERT_TRUE(cluster.entry("j").placeholders.empty());
+  cluster.lose("a");
+  cluster.settle();
+  cluster.server.remove(SmallCluster::pod_key("p"));
+  cluster.job("next", 1, 4);
+  cluster.settle();
+  EXPECT_EQ(cluster.held_on("j"), "b");
+  EXPECT_FALSE(cluster.admitted("next"));
+}
+
+TEST(KueueDomainBooking, WherePodsOfOneTakeTheHostThatWasPlannedForAnotherThatOneKeepsRoomElsewhere) {
+  Racks cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.job("x", 1, 4);
+  cluster.job("y", 1, 4);
+  cluster.settle();
+  cluster.pod("x", 0, "px");
+  cluster.settle();
+  const std::string of_y = cluster.held_on("y");
+  cluster.bind("px", of_y);  // not where it was expected
+  cluster.settle();
+  EXPECT_EQ(cluster.held_on("y"), of_y == "a" ? "b" : "a");
+  cluster.job("z", 1, 1);
+  cluster.settle();
+  EXPECT_FALSE(cluster.admitted("z"));
+}
+
+}  // namespace
+}  // namespace gantree::test
