@@ -35,7 +35,12 @@ def pytest_addoption(parser):
     parser.addoption("--only-on-cluster", action="store_true", help="leave out the tests that need no cluster of either kind")
 
 
+# Files that take longest for what they hold: begun first, so that no worker is left with one of them at the end.
+LONG = ("faults_test.py", "kueue_changes_test.py", "kueue_readiness_test.py", "leader_test.py", "resilience_test.py", "kueue_pods_test.py", "install_test.py")
+
+
 def pytest_collection_modifyitems(config, items):
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
     if config.getoption("--only-on-cluster"):
         config.hook.pytest_deselected(items=[item for item in items if "whole_cluster" not in item.fixturenames])
         items[:] = [item for item in items if "whole_cluster" in item.fixturenames]
