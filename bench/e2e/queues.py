@@ -8,11 +8,28 @@ the process takes. How long it takes as a whole says how fast the API server is,
 """
 import argparse
 import os
+import threading
 
 from common import Load, control_plane, cpu_seconds, resident_mib, say, say_figures, wait_for_nodes
 from harness.gantree import Gantree
 
 NODES = 640
+SAY_EVERY = 30  # seconds
+
+
+def work_of(replica):
+    metrics = replica.metrics()
+    return {"cycle_seconds": metrics["gantree_cycle_seconds_sum"], "cycles": metrics["gantree_cycle_seconds_count"],
+            "tries": metrics["gantree_placement_seconds_count"],
+            "admissions": sum(value for name, value in metrics.items() if name.startswith("gantree_gangs_placed_total")),
+            "cpu_seconds": cpu_seconds(replica.process.pid),
+            "resident_mib": resident_mib(replica.process.pid)}
+
+
+def say_work(replica, over):
+    """What it has done so far, for those who have not the time to wait for the end."""
+    while not over.wait(SAY_EVERY):
+        say(f"so far: {work_of(replica)}")
 
 
 def measure(gantree, pod_load, workload_load, percent):
@@ -27,11 +44,12 @@ def measure(gantree, pod_load, workload_load, percent):
         replica = Gantree(cluster.kubeconfig, cluster.folder, flags=["--leader-elect=false"])
         try:
             say("workloads: making them, and ending each a moment after it was admitted")
-            figures = load.run("run", percent)
-            metrics = replica.metrics()
-            figures |= {"cycle_seconds": metrics["gantree_cycle_seconds_sum"], "cycles": metrics["gantree_cycle_seconds_count"],
-                        "tries": metrics["gantree_placement_seconds_count"], "cpu_seconds": cpu_seconds(replica.process.pid),
-                        "resident_mib": resident_mib(replica.process.pid)}
+            over = threading.Event()
+            threading.Thread(target=say_work, args=(replica, over), daemon=True).start()
+            try:
+                figures = load.run("run", percent) | work_of(replica)
+            finally:
+                over.set()
         finally:
             replica.release()
         return figures
