@@ -158,6 +158,9 @@ Result<std::unique_ptr<Front>> Front::start(FrontOptions options, Api& api) {
   server.tls = options.tls;
   server.limits.body_bytes = kLongestBody;
   server.max_connections = kMostConnections;
+  server.admits = [token = options.token](const http::IncomingRequest& head) {
+    return user_of(head, token).has_value();
+  };
   server.refusal = [token = options.token](const http::IncomingRequest& request, int status, std::string_view what) {
     return to_response(user_of(request, token)
                            ? failure(status, status == 413 ? "RequestEntityTooLarge" : "BadRequest", what)

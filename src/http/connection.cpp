@@ -230,7 +230,7 @@ class StreamConnection final : public Connection, public std::enable_shared_from
     bool in_body = false;
     std::size_t taken = 0;
     limit(idle_ ? place_.options.idle_timeout : place_.options.header_timeout);
-    Progress progress = parser_.feed("");
+    Progress progress = admit(parser_.feed(""), in_body);
     while (progress == Progress::kNeedMore) {
       if (parser_.take_expectation() && !co_await permit_body()) {
         co_return Progress::kNeedMore;
@@ -245,11 +245,7 @@ class StreamConnection final : public Connection, public std::enable_shared_from
         idle_ = false;
         limit(place_.options.header_timeout);
       }
-      progress = parser_.feed({incoming_.data(), size});
-      if (!in_body && parser_.header_done()) {
-        in_body = true;
-        limit(place_.options.body_timeout);
-      }
+      progress = admit(parser_.feed({incoming_.data(), size}), in_body);
       taken += in_body ? size : 0;
       if (progress == Progress::kNeedMore && taken > place_.options.large_body_bytes && !co_await take_turn()) {
         co_return Progress::kNeedMore;
@@ -257,6 +253,16 @@ class StreamConnection final : public Connection, public std::enable_shared_from
     }
     no_limit();
     co_return progress;
+  }
+
+  // Looks at the header once it is there and the body is not.
+  Progress admit(Progress progress, bool& in_body) {
+    if (progress != Progress::kNeedMore || in_body || !parser_.header_done()) {
+      return progress;
+    }
+    in_body = true;
+    limit(place_.options.body_timeout);
+    return place_.options.admits && !place_.options.admits(parser_.head()) ? parser_.turn_away() : progress;
   }
 
   // Waits until one more large body may be taken in. The deadline of the body runs on.
@@ -306,32 +312,26 @@ class StreamConnection final : public Connection, public std::enable_shared_from
     co_return head_only;
   }
 
+  // In as few writes as there are parts: each is a call to the system and a record of TLS.
   asio::awaitable<bool> write(bool keep_alive, bool head_only) {
-    Response response = *std::exchange(response_, std::nullopt);
-    const std::string head = head_of(response, Length::kKnown, keep_alive);
-    const std::array<asio::const_buffer, 2> parts{
-        asio::buffer(head), head_only ? asio::const_buffer() : asio::const_buffer(asio::buffer(response.body))};
-    limit(place_.options.write_timeout);
-    error_code error;
-    co_await asio::async_write(stream_, parts, asio::redirect_error(asio::use_awaitable, error));
-    if (!head_only && !error && !closed_) {
-      co_return co_await write_rest(response.rest);
+    const Response response = *std::exchange(response_, std::nullopt);
+    std::string part = head_of(response, Length::kKnown, keep_alive);
+    if (!head_only) {
+      part += response.body;
     }
-    co_return !error && !closed_;
-  }
-
-  asio::awaitable<bool> write_rest(const std::vector<Bytes>& pieces) {
+    const std::size_t pieces = head_only ? 0 : response.rest.size();
     error_code error;
-    std::string part;
-    for (std::size_t i = 0; i < pieces.size() && !error && !closed_;) {
-      part.clear();
-      while (i < pieces.size() && part.size() < kPart) {
-        part += *pieces[i++];
+    for (std::size_t i = 0; !part.empty() || i < pieces; part.clear()) {
+      while (i < pieces && part.size() < kPart) {
+        part += *response.rest[i++];
       }
       limit(place_.options.write_timeout);
       co_await asio::async_write(stream_, asio::buffer(part), asio::redirect_error(asio::use_awaitable, error));
+      if (error || closed_) {
+        co_return false;
+      }
     }
-    co_return !error && !closed_;
+    co_return true;
   }
 
   // Sends what the flow brings until it ends, and notices when the client goes.

@@ -64,6 +64,15 @@ bool RequestParser::header_done() const {
   return beast_->parser->is_header_done();
 }
 
+IncomingRequest RequestParser::head() const {
+  GANTREE_CHECK(header_done());
+  return beast_->request();
+}
+
+Progress RequestParser::turn_away() {
+  return refuse(401, "this request is not for everybody");
+}
+
 bool RequestParser::take_expectation() {
   const auto& parser = *beast_->parser;
   if (expectation_told_ || !parser.is_header_done() || parser.is_done() || rest_wanted_ > 0) {

@@ -39,6 +39,10 @@ class RequestParser {
   // Whether a part of a request is there.
   [[nodiscard]] bool started() const;
   [[nodiscard]] bool header_done() const;
+  // What is known of the request by then. Requires header_done().
+  [[nodiscard]] IncomingRequest head() const;
+  // Refuses it for that, with 401. Requires header_done() and no kDone.
+  [[nodiscard]] Progress turn_away();
   // True once for a request whose sender waits for leave to send the body.
   [[nodiscard]] bool take_expectation();
 
@@ -46,7 +50,7 @@ class RequestParser {
   [[nodiscard]] bool keep_alive() const;
   [[nodiscard]] IncomingRequest take();
 
-  // Requires kBad: 400, 413, 417, 431 or 501.
+  // Requires kBad: 400, 401, 413, 417, 431 or 501.
   [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] std::string_view what() const { return what_; }
   // The part of a refused request that came. Where the body was too large, this has the beginning of it.

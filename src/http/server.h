@@ -76,6 +76,9 @@ class Reply {
 using Handler = std::function<void(IncomingRequest, Reply)>;
 // Puts words to a request that was refused before the handler saw it. The request holds what had come of it.
 using Refusal = std::function<Response(const IncomingRequest&, int status, std::string_view what)>;
+// Whether a request may go on, by its header. Where it may not, it is refused with 401 and its body is not taken in.
+// Asked only where the body does not come with the header: the handler has to ask by itself.
+using Admission = std::function<bool(const IncomingRequest& head)>;
 
 struct ServerOptions {
   // "host:port"; ":8443" and "*:8443" mean every address of the machine, and port 0 any free one.
@@ -96,7 +99,8 @@ struct ServerOptions {
   std::chrono::milliseconds write_timeout{30'000};  // of each part of a long answer
   // How much of an Outflow may wait for a client that does not read.
   std::size_t max_waiting_bytes = std::size_t{64} << 20;
-  Refusal refusal = {};  // a line of text where not given
+  Refusal refusal = {};   // a line of text where not given
+  Admission admits = {};  // everybody where not given
 };
 
 class Server {

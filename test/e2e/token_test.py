@@ -146,6 +146,14 @@ def test_what_is_no_request_is_refused(up):
             assert_refused(connection.ask(text), what)
 
 
+def test_nobody_is_asked_for_a_body_who_has_no_token(up):
+    with Raw(up) as connection:
+        assert_refused(connection.ask("POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 99\r\n\r\n"), "an expectation")
+    for headers in ["Content-Length: 3000000", "Content-Length: 999999999999", "Transfer-Encoding: chunked"]:
+        with Raw(up) as connection:
+            assert_refused(connection.ask(f"POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\n{headers}\r\n\r\n"), headers)
+
+
 def test_no_other_protocol_gets_around_it(up):
     with Raw(up, ["h2", "http/1.1"]) as connection:
         assert connection.protocol in (None, "http/1.1"), "HTTP/2 is served: it needs tests like these"

@@ -98,6 +98,24 @@ TEST(Server, GivesLeaveToSendTheBody) {
   EXPECT_TRUE(ends_with(wire.receive(), "POST / ok"));
 }
 
+TEST(Server, TurnsStrangersAwayByTheirHeaderAndAsksForNoBody) {
+  ServerOptions options;
+  options.admits = [](const IncomingRequest& head) { return head.header("x-token") == "t"; };
+  const auto server = started(std::move(options));
+  for (const std::string how : {"Expect: 100-continue\r\nContent-Length: 2", "Content-Length: 900000",
+                                "Content-Length: 99999999", "Transfer-Encoding: chunked"}) {
+    Wire stranger(server->port());
+    stranger.send("POST / HTTP/1.1\r\n" + how + "\r\n\r\n");
+    EXPECT_TRUE(stranger.receive().starts_with("HTTP/1.1 401 ")) << how;
+    EXPECT_TRUE(stranger.closed()) << how;
+  }
+  Wire known(server->port());
+  known.send("POST / HTTP/1.1\r\nX-Token: t\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  EXPECT_TRUE(known.receive(false).starts_with("HTTP/1.1 100 Continue\r\n"));
+  known.send("ok");
+  EXPECT_TRUE(ends_with(known.receive(), "POST / ok"));
+}
+
 TEST(Server, AnswersLaterFromAnotherThread) {
   std::vector<std::jthread> workers;
   const auto server = Server::start({}, Handler([&](const IncomingRequest& request, Reply reply) {
