@@ -410,18 +410,17 @@ def test_killed_between_admission_and_ungating_it_goes_on_where_it_was(pool, slo
 
 
 def test_killed_in_mid_ungating_it_gives_no_domain_more_than_assigned(pool, slots, shared_gantree, shared_webhooks):
-    pool.make_nodes(12)
+    pool.make_nodes(12, allocatable={"nvidia.com/gpu": "16"})
     pool.make_queue()
-    pool.submit_job("train", 96, {REQUIRED: RACK})
-    pool.wait(lambda: slots.ungated(), "the first pod to be ungated")
-    with pool.cluster.paused("controllers"):
-        shared_gantree.kill()
-    pool.wait(lambda: len(pool.pods("train")) == 96, "the pods")
+    pool.submit_job("train", 192, {REQUIRED: RACK})
+    pool.cluster.wait_for(slots.ungated, 30, "the first pod to be ungated", every=0.001)
+    shared_gantree.kill()
+    pool.wait(lambda: len(pool.pods("train")) == 192, "the pods")
     left = [one for one in pool.pods("train") if GATE in gates(one)]
-    assert 0 < len(left) < 96, f"{len(left)} of 96 pods are gated: it was not killed in the middle"
+    assert 0 < len(left) < 192, f"{len(left)} of 192 pods are gated: it was not killed in the middle"
     shared_gantree.restart()
     shared_webhooks.wait_until_asked()
-    pool.check_assignment("train", pool.running("train", 96))
+    pool.check_assignment("train", pool.running("train", 192))
 
 
 def test_killed_again_and_again_it_admits_no_more_than_there_is(pool, slots, shared_gantree, shared_webhooks):
