@@ -116,6 +116,9 @@ Object options_of(Operation operation, const Request& request) {
   if (const std::string_view manager = request.query.get("fieldManager"); !manager.empty()) {
     options["fieldManager"] = manager;
   }
+  if (request.dry_run()) {
+    options["dryRun"] = Array{Value("All")};
+  }
   return options;
 }
 

@@ -254,6 +254,28 @@ Entry& entry_of(Entries& entries, const FieldManager& writer, std::string_view o
   return entries.back();
 }
 
+// What was there before anybody applied anything.
+Entry unaccounted(const Schema& schema, const Value& live, const FieldManager& writer) {
+  Comparison comparison = compare(schema, unwritten(schema, writer.built_in), without_account(live));
+  unite(comparison.added, comparison.modified);
+  comparison.added.member = false;
+  strip(comparison.added, writer);
+  return {"before-first-apply",       std::string(kUpdate), writer.api_version, "", writer.time, nullptr,
+          std::move(comparison.added)};
+}
+
+// Why the object is none of the schema's: a field that it does not know, a value of another type, items without keys.
+std::optional<std::string> misfit(const Schema& schema, const Value& object, bool built_in) {
+  if (auto problem = built_in ? decode_error(schema, object) : std::nullopt) {
+    return problem;
+  }
+  Value copy = object;
+  if (const std::vector<std::string> unknown = prune(schema, copy); !unknown.empty()) {
+    return fmt::format("{} is no field of it", unknown.front());
+  }
+  return unusable_items(schema, object);
+}
+
 Entries starting_entries(const Value* live, const Value& changed) {
   const Array* given = array_at(changed, {"metadata", "managedFields"});
   const bool reset =
@@ -278,6 +300,11 @@ void track_update(const Schema& schema, const Value* live, Value& changed, const
   written.member = false;
   strip(written, manager);
   Entries entries = starting_entries(live, changed);
+  // Of an object that nobody owned a field of, no account is begun but by applying.
+  if (live != nullptr && entries.empty()) {
+    write_entries(changed, {});
+    return;
+  }
   Entry& self = entry_of(entries, manager, kUpdate);
   if (!self.has_all(written) || self.has_any(comparison.removed)) {
     subtract(self.decoded(), comparison.removed);
@@ -298,10 +325,13 @@ tl::expected<Value, ApplyFailure> apply(const Schema& schema, const Value* live,
   if (manager.status_apart && manager.subresource.empty() && config.is_object()) {
     config.get_object().stable_erase("status");
   }
-  if (auto problem = unusable_items(schema, config)) {
-    return tl::unexpected(ApplyFailure{"failed to create typed patch object: " + *problem, {}});
+  if (auto problem = misfit(schema, config, manager.built_in)) {
+    return tl::unexpected(ApplyFailure{"what is applied does not fit the schema: " + *problem, {}});
   }
   Entries entries = read_entries(live);
+  if (live != nullptr && entries.empty()) {
+    entries.push_back(unaccounted(schema, *live, manager));
+  }
   const Value before = live == nullptr ? unwritten(schema, manager.built_in) : without_account(*live);
   Value merged = merge_applied(schema, live == nullptr ? Value(Object()) : before, config);
 
@@ -316,10 +346,12 @@ tl::expected<Value, ApplyFailure> apply(const Schema& schema, const Value* live,
   }
   remove_unowned(&schema, merged, last, owned);
   if (!(self.decoded() == last)) {
-    self.time = manager.time;
     self.api_version = manager.api_version;
   }
   Comparison comparison = compare(schema, before, merged);
+  if (live == nullptr || !comparison.modified.empty() || !comparison.added.empty() || !comparison.removed.empty()) {
+    self.time = manager.time;
+  }
   unite(comparison.modified, comparison.added);
   const auto conflicts = take_from_others(entries, &self, comparison.modified, comparison.removed);
   if (!conflicts.empty() && !force) {
@@ -337,8 +369,8 @@ Object to_status(const ApplyFailure& failure) {
   status["metadata"] = Object();
   status["status"] = "Failure";
   status["message"] = failure.message;
-  status["reason"] = conflict ? "Conflict" : "BadRequest";
   if (conflict) {
+    status["reason"] = "Conflict";
     Array causes;
     for (const FieldConflict& one : failure.conflicts) {
       Object cause;
@@ -349,7 +381,7 @@ Object to_status(const ApplyFailure& failure) {
     }
     object_in(status, "details")["causes"] = std::move(causes);
   }
-  status["code"] = conflict ? 409 : 400;
+  status["code"] = conflict ? 409 : 500;
   return status;
 }
 

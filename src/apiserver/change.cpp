@@ -4,6 +4,7 @@
 #include "apiserver/admission.h"
 #include "apiserver/apply.h"
 #include "apiserver/convert.h"
+#include "apiserver/defaults.h"
 #include "apiserver/handlers.h"
 #include "apiserver/intake.h"
 #include "apiserver/patch.h"
@@ -42,6 +43,10 @@ void confine(const Kind& kind, Part part, const Object& current, Object& desired
       if (!owners.is_null()) {
         object_in(confined, "metadata")["ownerReferences"] = owners;
       }
+      if (kind.table == "deployments.apps") {
+        const Object* before = object_at(current, {"metadata"});
+        move_member(before == nullptr ? Object() : *before, object_in(confined, "metadata"), "labels");
+      }
     } else if (const Object* metadata = object_at(desired, {"metadata"})) {
       move_member(*metadata, object_in(confined, "metadata"), "managedFields");
       move_member(*metadata, object_in(confined, "metadata"), "resourceVersion");
@@ -60,6 +65,12 @@ void count_generation(const Kind& kind, const Object& current, Object& desired) 
       generation != nullptr && generation->is_int64() ? generation->get_int64() + 1 : 1;
 }
 
+// Kinds that are not updated without saying which version of them was read.
+bool needs_version(const Kind& kind) {
+  return kind.custom() || kind.group == "coordination.k8s.io" || kind.group == "policy" ||
+         kind.group == "admissionregistration.k8s.io" || kind.group == "apiextensions.k8s.io";
+}
+
 struct Draft {
   Object current;
   Object desired;
@@ -67,7 +78,43 @@ struct Draft {
   bool nothing = false;        // to do
 };
 
-Outcome<> prepare(Request& request, const Change& change, Draft& draft) {
+// What a patch leaves is no object of its kind.
+Outcome<> unfit_patch(const Failure& why) {
+  Failure failure{
+      422, invalid_status("", "", "", {{Cause::kInvalid, "patch", std::string(text_at(why.status, {"message"}))}})};
+  failure.status["message"] = text_at(why.status, {"message"});
+  object_in(failure.status, "details").erase("kind");
+  return tl::unexpected(std::move(failure));
+}
+
+// A write is to the object that the path names; patches cannot make another one of it either.
+Outcome<> check_identity(const Request& request, const Change& change, const Draft& draft) {
+  if (change.part == Part::kAll) {
+    return {};
+  }
+  const std::string_view name = text_at(draft.desired, {"metadata", "name"});
+  const std::string_view ns = text_at(draft.desired, {"metadata", "namespace"});
+  if (!name.empty() && name != request.name) {
+    return tl::unexpected(
+        bad_request(fmt::format("the object is called {}, and the path says {}", name, request.name)));
+  }
+  if (request.kind->namespaced && !ns.empty() && ns != request.ns) {
+    return tl::unexpected(bad_request("the object and the path name different namespaces"));
+  }
+  FieldErrors errors;
+  for (const std::string_view key : {"uid", "deletionTimestamp"}) {
+    const std::string_view given = text_at(draft.desired, {"metadata", key});
+    if (change.patch && !given.empty() && given != text_at(draft.current, {"metadata", key})) {
+      errors.push_back(invalid_value(child_path("metadata", key), Value(given), "field is immutable"));
+    }
+  }
+  if (!errors.empty()) {
+    return tl::unexpected(Failure{422, invalid_status(request.kind->group, request.kind->kind, request.name, errors)});
+  }
+  return {};
+}
+
+Outcome<> prepare(const Core& core, Request& request, const Change& change, Draft& draft) {
   const Kind& kind = *request.kind;
   auto desired = change.transform(&draft.current);
   if (!desired) {
@@ -75,37 +122,44 @@ Outcome<> prepare(Request& request, const Change& change, Draft& draft) {
   }
   draft.desired = std::move(*desired);
   if (auto typed = check_type(kind, draft.desired); !typed) {
-    return typed;
+    return change.patch ? unfit_patch(typed.error()) : typed;
   }
   if (change.part != Part::kAll) {
     if (auto tidied = tidy(request, kind, draft.desired); !tidied) {
-      return tidied;
+      return change.patch && !kind.custom() ? unfit_patch(tidied.error()) : tidied;
     }
   }
+  if (auto same_one = check_identity(request, change, draft); !same_one) {
+    return same_one;
+  }
   draft.names_version = !text_at(draft.desired, {"metadata", "resourceVersion"}).empty() && change.must_have_version;
-  if (auto fits = check_versions(kind, draft.current, draft.desired, change.must_have_version && kind.custom());
+  if (auto fits = check_versions(kind, draft.current, draft.desired, change.must_have_version && needs_version(kind));
       !fits) {
     return fits;
   }
   carry_metadata(draft.current, draft.desired);
   confine(kind, change.part, draft.current, draft.desired);
   complete(kind, draft.desired);
-  if (change.part != Part::kAll) {
+  if (change.part == Part::kWanted) {
     count_generation(kind, draft.current, draft.desired);
+  }
+  // What the server adds after this belongs to nobody.
+  if (!change.apply && change.part != Part::kAll) {
+    keep_account(core, request, &draft.current, draft.desired);
+  }
+  if (!kind.custom() && request.subresource.empty() && change.part != Part::kAll) {
+    prepare_update(kind.group, kind.kind, draft.desired);
   }
   return {};
 }
 
 // After all that may still change it.
-Outcome<> finish(Core& core, const Request& request, const Change& change, Draft& draft) {
+Outcome<> finish(const Request& request, const Change& change, Draft& draft) {
   const Kind& kind = *request.kind;
   if (change.part != Part::kAll) {
     if (auto sound = check_object(kind, &draft.current, draft.desired, request.subresource); !sound) {
       return sound;
     }
-  }
-  if (!change.apply && change.part != Part::kAll) {
-    keep_account(core, request, &draft.current, draft.desired);
   }
   object_in(draft.desired, "metadata")["resourceVersion"] = text_at(draft.current, {"metadata", "resourceVersion"});
   draft.nothing = same(Value(draft.current), Value(draft.desired));
@@ -128,7 +182,7 @@ Task<std::optional<Answer>> try_change(Core& core, RequestPtr request, std::shar
   }
   Draft draft;
   draft.current = std::move(*current);
-  if (const auto prepared = prepare(*request, *change, draft); !prepared) {
+  if (const auto prepared = prepare(core, *request, *change, draft); !prepared) {
     co_return std::optional<Answer>(refuse(prepared.error()));
   }
   const bool asks = concerns_webhooks(core, *request, Operation::kUpdate);
@@ -145,7 +199,7 @@ Task<std::optional<Answer>> try_change(Core& core, RequestPtr request, std::shar
     }
     complete(*kind, draft.desired);
   }
-  if (const auto finished = finish(core, *request, *change, draft); !finished) {
+  if (const auto finished = finish(*request, *change, draft); !finished) {
     co_return std::optional<Answer>(refuse(finished.error()));
   }
   if (asks) {

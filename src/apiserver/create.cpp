@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kNameTries = 8;
 
-Outcome<> prepare(Core& core, Request& request, Object& object) {
+Outcome<> prepare(Core& core, Request& request, Account account, Object& object) {
   const Kind& kind = *request.kind;
   const std::string name(text_at(object, {"metadata", "name"}));
   if (kind.namespaced) {
@@ -26,6 +26,10 @@ Outcome<> prepare(Core& core, Request& request, Object& object) {
   }
   if (auto prepared = prepare_new(kind, request.ns, core.now(), core.random, object); !prepared) {
     return prepared;
+  }
+  complete_new(kind, object);
+  if (account == Account::kToKeep) {
+    keep_account(core, request, nullptr, object);
   }
   return prepare_kind(core, kind, object);
 }
@@ -40,6 +44,27 @@ void rename_if_taken(Core& core, const Request& request, bool generated, Object&
       return;
     }
     metadata["name"] = prefix.substr(0, 58) + core.random.suffix();
+  }
+}
+
+// What a new object is given after those who may change it were asked.
+using Identity = std::vector<std::pair<std::string_view, Value>>;
+
+Identity take_identity(Object& object) {
+  Identity identity;
+  Object& metadata = object_in(object, "metadata");
+  for (const std::string_view name : {"uid", "creationTimestamp"}) {
+    if (const auto it = metadata.find(name); it != metadata.end()) {
+      identity.emplace_back(name, it->value());
+      metadata.stable_erase(it);
+    }
+  }
+  return identity;
+}
+
+void give_identity(const Identity& identity, Object& object) {
+  for (const auto& [name, value] : identity) {
+    object_in(object, "metadata")[name] = value;
   }
 }
 
@@ -60,7 +85,7 @@ Task<Answer> create_object(Core& core, RequestPtr request) {
 Task<Answer> create_from(Core& core, RequestPtr request, Object object, Account account) {
   const KindPtr kind = request->kind;
   const bool generated = text_at(object, {"metadata", "name"}).empty();
-  if (const auto prepared = prepare(core, *request, object); !prepared) {
+  if (const auto prepared = prepare(core, *request, account, object); !prepared) {
     co_return refuse(prepared.error());
   }
   rename_if_taken(core, *request, generated, object);
@@ -69,10 +94,12 @@ Task<Answer> create_from(Core& core, RequestPtr request, Object object, Account 
     admission->object = &object;
     admission->name = generated ? "" : text_at(object, {"metadata", "name"});
     admission->dry_run = request->dry_run();
+    const Identity identity = take_identity(object);
     const auto mutated = co_await admit_mutating(core, request, admission);
     if (!mutated) {
       co_return refuse(mutated.error());
     }
+    give_identity(identity, object);
     complete(*kind, object);
     const auto sound = check_object(*kind, nullptr, object, "");
     if (!sound) {
@@ -85,9 +112,6 @@ Task<Answer> create_from(Core& core, RequestPtr request, Object object, Account 
     rename_if_taken(core, *request, generated, object);
   } else if (const auto sound = check_object(*kind, nullptr, object, ""); !sound) {
     co_return refuse(sound.error());
-  }
-  if (account == Account::kToKeep) {
-    keep_account(core, *request, nullptr, object);
   }
   Written written;
   written.request = request;

@@ -106,6 +106,21 @@ void fill_webhooks(Object& configuration, bool mutating) {
   });
 }
 
+void fill_network_policy(Object& policy) {
+  Object* spec = object_or_new(policy, "spec");
+  if (spec == nullptr) {
+    return;
+  }
+  for (const std::string_view way : {"ingress", "egress"}) {
+    for_each_in(*spec, way, [](Object& rule) {
+      for_each_in(rule, "ports", [](Object& port) { fall_back(port, "protocol", "TCP"); });
+    });
+  }
+  const Array* egress = array_at(*spec, {"egress"});
+  fall_back(*spec, "policyTypes",
+            egress != nullptr && !egress->empty() ? Array{"Ingress", "Egress"} : Array{"Ingress"});
+}
+
 void fill_node(Object& node) {
   Value* status = node.if_contains("status");
   if (status == nullptr || !status->is_object()) {
@@ -130,6 +145,29 @@ void fill_binding(Object& binding) {
   });
 }
 
+// What may at most be used is what is used at most; what is limited is asked for.
+void fill_limit_range(Object& range) {
+  Object* spec = object_or_new(range, "spec");
+  if (spec == nullptr) {
+    return;
+  }
+  for_each_in(*spec, "limits", [](Object& limit) {
+    if (text_at(limit, {"type"}) != "Container") {
+      return;
+    }
+    const auto follow = [&](std::string_view key, std::string_view from) {
+      const Object* amounts = object_at(limit, {from});
+      const Object copy = amounts == nullptr ? Object() : *amounts;
+      for (const auto& amount : copy) {
+        fall_back(object_in(limit, key), amount.key(), amount.value());
+      }
+    };
+    follow("default", "max");
+    follow("defaultRequest", "default");
+    follow("defaultRequest", "min");
+  });
+}
+
 void fill_core(std::string_view kind, Object& object) {
   if (kind == "Pod") {
     fill_pod(object);
@@ -139,6 +177,8 @@ void fill_core(std::string_view kind, Object& object) {
     fill_secret(object);
   } else if (kind == "Node") {
     fill_node(object);
+  } else if (kind == "LimitRange") {
+    fill_limit_range(object);
   } else if (kind == "ReplicationController") {
     fill_workload(kind, object);
   } else if (kind == "PersistentVolumeClaim" || kind == "PersistentVolume") {
@@ -207,7 +247,7 @@ void prepare_definition(Object& definition) {
   accepted["plural"] = "";
   accepted["kind"] = "";
   Object status;
-  status["conditions"] = Array();
+  status["conditions"] = nullptr;
   status["acceptedNames"] = std::move(accepted);
   status["storedVersions"] = std::move(stored);
   definition["status"] = std::move(status);
@@ -260,6 +300,8 @@ void fill_defaults(std::string_view group, std::string_view kind, Object& object
     fall_back(object, "preemptionPolicy", "PreemptLowerPriority");
   } else if (group == "rbac.authorization.k8s.io" && kind.ends_with("Binding")) {
     fill_binding(object);
+  } else if (group == "networking.k8s.io" && kind == "NetworkPolicy") {
+    fill_network_policy(object);
   } else if (group == "storage.k8s.io" && kind == "StorageClass") {
     fall_back(object, "reclaimPolicy", "Delete");
     fall_back(object, "volumeBindingMode", "Immediate");
@@ -331,6 +373,13 @@ std::optional<std::string> resolve_priority(Object& pod, std::span<const Priorit
 
 bool wants_cluster_ip(const Object& service) {
   return text_at(service, {"spec", "type"}) != "ExternalName" && text_at(service, {"spec", "clusterIP"}).empty();
+}
+
+void complete_addresses(Object& service) {
+  const std::string address(text_at(service, {"spec", "clusterIP"}));
+  if (!address.empty()) {
+    set_cluster_ip(service, address);
+  }
 }
 
 void set_cluster_ip(Object& service, std::string_view address) {

@@ -37,6 +37,8 @@ struct PriorityClassFacts {
 
 // The address that a new Service of type ClusterIP, NodePort or LoadBalancer was given.
 void set_cluster_ip(Object& service, std::string_view address);
+// The same for one that names its address, or that it wants none.
+void complete_addresses(Object& service);
 // False for headless and external services, and those that name their address.
 [[nodiscard]] bool wants_cluster_ip(const Object& service);
 

@@ -243,6 +243,13 @@ void fill_pod(Object& pod) {
     for_each_object(*spec, containers, fill_requests);
   }
   fill_requests(*spec);
+  if (Value* status = pod.if_contains("status"); status != nullptr && status->is_object()) {
+    // Times that nobody set are told.
+    for_each_object(status->get_object(), "conditions", [](Object& condition) {
+      fall_back(condition, "lastProbeTime", nullptr);
+      fall_back(condition, "lastTransitionTime", nullptr);
+    });
+  }
 }
 
 void add_default_tolerations(Object& pod) {

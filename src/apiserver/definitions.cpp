@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kTable = "customresourcedefinitions.apiextensions.k8s.io";
 constexpr std::string_view kCleanup = "customresourcecleanup.apiextensions.k8s.io";
-constexpr std::string_view kVerbs = "create,delete,deletecollection,get,list,patch,update,watch";
+constexpr std::string_view kVerbs = "delete,deletecollection,get,list,patch,create,update,watch";
 
 bool flag_at(const Value& value, std::string_view key) {
   const Value* flag = find(value, {key});
@@ -70,6 +70,11 @@ KindPtr kind_of(const Object& object, const Value& version, const std::shared_pt
   kind->short_names = texts(array_at(names, {"shortNames"}));
   kind->categories = texts(array_at(names, {"categories"}));
   kind->verbs = kVerbs;
+  if (flag_at(version, "deprecated")) {
+    const std::string_view given = text_at(version, {"deprecationWarning"});
+    kind->deprecation =
+        given.empty() ? fmt::format("{} {} is deprecated", kind->api_version(), kind->kind) : std::string(given);
+  }
   kind->generation = true;
   kind->table = definition->name;
   kind->definition = definition;

@@ -20,13 +20,14 @@ Outcome<> check_preconditions(const Kind& kind, const DeleteOptions& options, co
   const std::string_view name = text_at(object, {"metadata", "name"});
   const std::string_view uid = text_at(object, {"metadata", "uid"});
   const std::string_view version = text_at(object, {"metadata", "resourceVersion"});
+  const GroupResource what{kind.group, kind.kind};
   if (!options.uid.empty() && options.uid != uid) {
     return tl::unexpected(conflict(
-        kind.what(), name,
+        what, name,
         fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", options.uid, uid)));
   }
   if (!options.version.empty() && options.version != version) {
-    return tl::unexpected(conflict(kind.what(), name,
+    return tl::unexpected(conflict(what, name,
                                    fmt::format("Precondition failed: ResourceVersion in precondition: {}, "
                                                "ResourceVersion in object meta: {}",
                                                options.version, version)));
@@ -65,7 +66,8 @@ void set_finalizers(const Kind& kind, const DeleteOptions& options, Object& obje
 void mark(const Core& core, const Kind& kind, std::int64_t grace, Object& object) {
   Object& metadata = object_in(object, "metadata");
   const Value* before = find(metadata, {"deletionGracePeriodSeconds"});
-  if (is_deleting(object) && before != nullptr && before->is_int64() && before->get_int64() <= grace) {
+  if (is_deleting(object) &&
+      (kind.table == "namespaces" || (before != nullptr && before->is_int64() && before->get_int64() <= grace))) {
     return;
   }
   if (const Value* generation = find(metadata, {"generation"});
@@ -74,9 +76,10 @@ void mark(const Core& core, const Kind& kind, std::int64_t grace, Object& object
   }
   metadata["deletionTimestamp"] =
       rfc3339(std::chrono::time_point_cast<std::chrono::milliseconds>(core.time() + std::chrono::seconds(grace)));
-  metadata["deletionGracePeriodSeconds"] = grace;
   if (kind.table == "namespaces") {
     object_in(object, "status")["phase"] = "Terminating";
+  } else {
+    metadata["deletionGracePeriodSeconds"] = grace;
   }
 }
 
@@ -118,7 +121,15 @@ Outcome<DeleteOptions> read_delete_options(const Request& request) {
   if (const std::string_view policy = text_at(*body, {"propagationPolicy"}); !policy.empty()) {
     options.policy = policy;
   }
+  if (const std::string_view kind = text_at(*body, {"kind"}); !kind.empty() && kind != "DeleteOptions") {
+    return tl::unexpected(bad_request(fmt::format("the body of a deletion must be DeleteOptions, and is a {}", kind)));
+  }
   if (const Value* orphan = find(*body, {"orphanDependents"}); orphan != nullptr && orphan->is_bool()) {
+    if (!options.policy.empty()) {
+      const FieldErrors errors{invalid_value("propagationPolicy", Value(options.policy),
+                                             "orphanDependents says it already, and only one of them may")};
+      return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", "DeleteOptions", "", errors)});
+    }
     options.policy = orphan->get_bool() ? "Orphan" : "Background";
   }
   options.uid = text_at(*body, {"preconditions", "uid"});

@@ -50,11 +50,19 @@ Part part_of(const Kind& kind, const std::string& subresource) {
   return {kind.group, kind.version, kind.kind, "get,patch,update"};
 }
 
-Object header(std::string_view kind) {
+// The two pages of the core group do not say of which version they are.
+Object header(std::string_view kind, bool versioned = true) {
   Object object;
   object["kind"] = kind;
-  object["apiVersion"] = "v1";
+  if (versioned) {
+    object["apiVersion"] = "v1";
+  }
   return object;
+}
+
+std::vector<KindPtr> sorted(std::vector<KindPtr> kinds) {
+  std::sort(kinds.begin(), kinds.end(), [](const KindPtr& a, const KindPtr& b) { return a->resource < b->resource; });
+  return kinds;
 }
 
 Object group_version(std::string_view group, std::string_view version) {
@@ -86,7 +94,8 @@ void describe(const Kind& kind, Object& resource) {
 Object response_kind(std::string_view group, std::string_view version, std::string_view kind) {
   Object object;
   object["group"] = group;
-  object["version"] = version;
+  // The core group's is understood.
+  object["version"] = group.empty() ? std::string_view() : version;
   object["kind"] = kind;
   return object;
 }
@@ -117,7 +126,7 @@ Object aggregated_resource(const Kind& kind) {
 }  // namespace
 
 Object api_versions() {
-  Object object = header("APIVersions");
+  Object object = header("APIVersions", false);
   object["versions"] = Array{Value("v1")};
   Object address;
   address["clientCIDR"] = "0.0.0.0/0";
@@ -157,11 +166,11 @@ Object api_group_list(const Registry& registry) {
 }
 
 Object api_resource_list(const Registry& registry, std::string_view group, std::string_view version) {
-  const std::vector<KindPtr> kinds = registry.kinds_of({std::string(group), std::string(version)});
+  const std::vector<KindPtr> kinds = sorted(registry.kinds_of({std::string(group), std::string(version)}));
   if (kinds.empty()) {
     return {};
   }
-  Object object = header("APIResourceList");
+  Object object = header("APIResourceList", !group.empty());
   object["groupVersion"] = kinds.front()->api_version();
   Array resources;
   for (const KindPtr& kind : kinds) {
@@ -210,14 +219,13 @@ Object aggregated_discovery(const Registry& registry, bool core_group) {
       if (!version.group.empty()) {
         metadata["name"] = version.group;
       }
-      metadata["creationTimestamp"] = nullptr;
       item["versions"].emplace_array();
       items.push_back(std::move(item));
     }
     Object entry;
     entry["version"] = version.version;
     Array resources;
-    for (const KindPtr& kind : registry.kinds_of(version)) {
+    for (const KindPtr& kind : sorted(registry.kinds_of(version))) {
       resources.push_back(aggregated_resource(*kind));
     }
     entry["resources"] = std::move(resources);

@@ -87,6 +87,9 @@ Task<Answer> evict_pod(Core& core, RequestPtr request) {
   if (!body || !body->is_object()) {
     co_return refuse(bad_request("the body of the request is no Eviction"));
   }
+  if (const std::string_view name = text_at(*body, {"metadata", "name"}); !name.empty() && name != request->name) {
+    co_return refuse(bad_request("the Eviction and the path name different pods"));
+  }
   const auto pod = core.read("pods", {request->ns, request->name});
   if (!pod) {
     co_return refuse(not_found(request->what(), request->name));
@@ -115,7 +118,7 @@ Task<Answer> evict_pod(Core& core, RequestPtr request) {
   if (!deleted.ok()) {
     co_return deleted;
   }
-  co_return json_answer(201, success());
+  co_return json_answer(201, created());
 }
 
 }  // namespace gantree::apiserver

@@ -93,7 +93,9 @@ Object invalid_status(std::string_view group, std::string_view kind, std::string
     list = "[" + list + "]";
   }
   Object details;
-  details["name"] = name;
+  if (!name.empty()) {
+    details["name"] = name;
+  }
   if (!group.empty()) {
     details["group"] = group;
   }

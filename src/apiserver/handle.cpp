@@ -64,6 +64,9 @@ Task<Answer> handle(Core& core, RequestPtr request) {
   if (request->kind == nullptr) {
     co_return serve_page(core, *request);
   }
+  if (!request->kind->deprecation.empty()) {
+    request->warnings.push_back(request->kind->deprecation);
+  }
   if (request->name.empty()) {
     Answer answer = co_await handle_collection(core, request);
     co_return answer;

@@ -44,6 +44,7 @@ struct Change {
     kAll,  // by the server's own rules
   } part = Part::kWanted;
   bool must_have_version = false;
+  bool patch = false;  // what is no object of the kind then is the patch's fault
   bool apply = false;  // the transform has kept the account of fields; where there is no object it makes one
   std::function<Answer(const Object& stored)> answer = {};  // in place of the object
 };

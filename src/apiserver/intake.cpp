@@ -7,6 +7,7 @@
 #include <set>
 
 #include "apiserver/defaults.h"
+#include "apiserver/pod_admission.h"
 #include "apiserver/rules.h"
 #include "apiserver/schema.h"
 
@@ -17,11 +18,17 @@ namespace {
 // Of Services: 10.96.0.0/16.
 constexpr std::uint64_t kAddresses = 65'536;
 constexpr int kAddressTries = 1'000;
+constexpr std::size_t kLongestManager = 128;
+
+std::string_view options_of(const Request& request) {
+  return request.call.method == "POST"  ? "CreateOptions"
+         : request.call.method == "PUT" ? "UpdateOptions"
+                                        : "PatchOptions";
+}
 
 bool is_json(std::string_view content_type) {
   const auto types = media_types(content_type);
-  return types.empty() || types.front().type == "application/json" || types.front().type == "*/*" ||
-         types.front().type == "text/plain" || types.front().type == "application/x-www-form-urlencoded";
+  return types.empty() || types.front().type == "application/json" || types.front().type == "*/*";
 }
 
 // Kinds whose status a creator may give.
@@ -172,18 +179,21 @@ Outcome<> tidy(Request& request, const Kind& kind, Object& object) {
   return {};
 }
 
-Outcome<> prepare_kind(Core& core, const Kind& kind, Object& object) {
+void complete_new(const Kind& kind, Object& object) {
   if (!keeps_status(kind)) {
     drop(object, "status");
   }
   complete(kind, object);
+}
+
+Outcome<> prepare_kind(Core& core, const Kind& kind, Object& object) {
   if (kind.custom()) {
     return {};
   }
-  prepare_create(kind.group, kind.kind, object);
   const std::string name(text_at(object, {"metadata", "name"}));
-  std::optional<std::string> problem;
-  if (kind.table == "pods") {
+  std::optional<std::string> problem = kind.table == "pods" ? admit_pod(core, object) : std::nullopt;
+  prepare_create(kind.group, kind.kind, object);
+  if (kind.table == "pods" && !problem) {
     problem = resolve_priority(object, priority_classes(core));
   } else if (kind.table == "services" && wants_cluster_ip(object)) {
     if (const std::string address = free_address(core); !address.empty()) {
@@ -191,6 +201,8 @@ Outcome<> prepare_kind(Core& core, const Kind& kind, Object& object) {
     } else {
       problem = "no cluster address is free";
     }
+  } else if (kind.table == "services") {
+    complete_addresses(object);
   } else if (kind.table == "priorityclasses.scheduling.k8s.io") {
     problem = second_default_problem(object, priority_classes(core));
   }
@@ -235,12 +247,16 @@ std::string manager_of(const Request& request) {
 Outcome<> check_options(const Request& request) {
   if (request.query.has("dryRun") && request.query.get("dryRun") != "All" && !request.query.get("dryRun").empty()) {
     const FieldErrors errors{not_supported("dryRun", Value(request.query.get("dryRun")), {"All"})};
-    return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", "Options", "", errors)});
+    return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", options_of(request), "", errors)});
+  }
+  if (request.query.get("fieldManager").size() > kLongestManager) {
+    const FieldErrors errors{too_long("fieldManager", kLongestManager)};
+    return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", options_of(request), "", errors)});
   }
   const std::string_view mode = request.query.get("fieldValidation");
   if (!mode.empty() && mode != "Ignore" && mode != "Warn" && mode != "Strict") {
     const FieldErrors errors{not_supported("fieldValidation", Value(mode), {"", "Ignore", "Strict", "Warn"})};
-    return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", "Options", "", errors)});
+    return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", options_of(request), "", errors)});
   }
   return {};
 }

@@ -19,7 +19,10 @@ namespace gantree::apiserver {
 // The defaults alone.
 void complete(const Kind& kind, Object& object);
 
-// Defaults, and what the server itself adds to a new object: a pod's priority, a namespace's finalizer.
+// The defaults of a new object, whose maker has no say in its status.
+void complete_new(const Kind& kind, Object& object);
+// What the server itself adds to a new object: a pod's priority, a namespace's finalizer, a service's address. It
+// belongs to nobody, so the account of who owns which field comes before.
 [[nodiscard]] Outcome<> prepare_kind(Core& core, const Kind& kind, Object& object);
 
 // 422 where the object is not as it should be. `old` is null where it is new.

@@ -37,6 +37,7 @@ struct Kind {
   std::vector<std::string> categories;
   std::vector<std::string> subresources;  // names
   std::vector<std::string> selectable;    // fields that a definition lets be selected by, as "status.phase"
+  std::string deprecation;                // what who uses this version is warned of; "" where it is not deprecated
   std::string verbs;                      // "create,get", as discovery lists them
   std::optional<ScalePaths> scale;
   bool generation = false;                       // counted in metadata

@@ -124,7 +124,7 @@ Outcome<> check_versions(const Kind& kind, const Object& old, const Object& desi
   if (version.empty() && must_have_version) {
     FieldErrors errors{
         {Cause::kInvalid, "metadata.resourceVersion", "Invalid value: 0x0: must be specified for an update"}};
-    return tl::unexpected(Failure{422, invalid_status(kind.group, kind.kind, name, errors)});
+    return tl::unexpected(Failure{422, invalid_status(kind.group, kind.resource, name, errors)});
   }
   if (!version.empty() && version != text_at(old, {"metadata", "resourceVersion"})) {
     return tl::unexpected(modified(kind.what(), name));

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "apiserver/core.h"
 
 namespace gantree::apiserver {
@@ -9,6 +12,8 @@ namespace gantree::apiserver {
 namespace {
 
 constexpr std::size_t kMostPerTurn = 500;
+// So few objects keep a deleted namespace that it tells of them.
+constexpr std::size_t kFewLeft = 100;
 
 Call creation(std::string path, const Object& object) {
   Call call;
@@ -25,6 +30,49 @@ Object named(std::string_view api_version, std::string_view kind, std::string_vi
   object["kind"] = kind;
   object_in(object, "metadata")["name"] = name;
   return object;
+}
+
+std::string counted(const std::map<std::string, std::size_t>& counts, std::string_view between) {
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    text += fmt::format("{}{} {} {} resource instances", text.empty() ? "" : ", ", name, between, count);
+  }
+  return text;
+}
+
+// As the real namespace controller tells it.
+Array what_keeps(const std::map<std::string, std::size_t>& resources,
+                 const std::map<std::string, std::size_t>& finalizers, std::string_view now) {
+  Array conditions;
+  const auto add = [&](std::string_view type, bool holds, std::string_view reason, std::string message) {
+    Object condition;
+    condition["type"] = type;
+    condition["status"] = holds ? "True" : "False";
+    condition["lastTransitionTime"] = now;
+    condition["reason"] = reason;
+    condition["message"] = std::move(message);
+    conditions.push_back(std::move(condition));
+  };
+  add("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered", "All resources successfully discovered");
+  add("NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions",
+      "All legacy kube types successfully parsed");
+  add("NamespaceDeletionContentFailure", false, "ContentDeleted",
+      "All content successfully deleted, may be waiting on finalization");
+  add("NamespaceContentRemaining", true, "SomeResourcesRemain",
+      "Some resources are remaining: " + counted(resources, "has"));
+  if (finalizers.empty()) {
+    add("NamespaceFinalizersRemaining", false, "ContentHasNoFinalizers", "All content-preserving finalizers finished");
+  } else {
+    add("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain",
+        "Some content in the namespace has finalizers remaining: " + counted(finalizers, "in"));
+  }
+  return conditions;
+}
+
+bool same_but_for_times(const Array& a, const Array& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Value& x, const Value& y) {
+    return text_at(x, {"status"}) == text_at(y, {"status"}) && text_at(x, {"message"}) == text_at(y, {"message"});
+  });
 }
 
 }  // namespace
@@ -85,7 +133,9 @@ void Namespaces::schedule() {
 void Namespaces::work() {
   scheduled_ = false;
   for (const std::string& ns : std::set(ending_)) {
-    if (!empty_out(ns)) {
+    if (empty_out(ns)) {
+      tell_what_is_left(ns);
+    } else {
       core_.edit("namespaces", {"", ns}, [](Object& object) {
         const Array* finalizers = array_at(object, {"spec", "finalizers"});
         if (finalizers == nullptr || finalizers->empty()) {
@@ -127,6 +177,41 @@ bool Namespaces::empty_out(const std::string& ns) {
     }
   }
   return left;
+}
+
+void Namespaces::tell_what_is_left(const std::string& ns) {
+  if (std::any_of(asked_.begin(), asked_.end(), [&](const Store::Place& place) { return place.key.ns == ns; })) {
+    return;  // there may be less in a moment
+  }
+  std::map<std::string, std::size_t> resources;
+  std::map<std::string, std::size_t> finalizers;
+  std::size_t count = 0;
+  for (const auto& [name, table] : core_.store.tables()) {
+    const KindPtr kind = core_.registry.stored_kind(name);
+    for (auto it = table->entries.lower_bound({ns, ""}); it != table->entries.end() && it->first.ns == ns; ++it) {
+      if (kind == nullptr) {
+        break;
+      }
+      if (++count > kFewLeft) {
+        return;  // it is told when there are less
+      }
+      ++resources[kind->what().text() + (kind->group.empty() ? "." : "")];
+      const auto object = core_.read(name, it->first);
+      const Array* holds = object ? array_at(*object, {"metadata", "finalizers"}) : nullptr;
+      for (std::size_t i = 0; holds != nullptr && i < holds->size(); ++i) {
+        ++finalizers[std::string(text_of((*holds)[i]))];
+      }
+    }
+  }
+  core_.edit("namespaces", {"", ns}, [&](Object& object) {
+    Array conditions = what_keeps(resources, finalizers, core_.now());
+    const Array* before = array_at(object, {"status", "conditions"});
+    if (before != nullptr && same_but_for_times(*before, conditions)) {
+      return false;
+    }
+    object_in(object, "status")["conditions"] = std::move(conditions);
+    return true;
+  });
 }
 
 void Namespaces::give_account(const std::string& ns) {

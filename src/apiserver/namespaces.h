@@ -28,6 +28,7 @@ class Namespaces {
   void work();
   // Whether something is left. Asks for the deletion of what is not being deleted yet.
   bool empty_out(const std::string& ns);
+  void tell_what_is_left(const std::string& ns);
   void give_account(const std::string& ns);
 
   Core& core_;

@@ -41,6 +41,11 @@ Answer page(const Object& object) {
   return object.empty() ? refuse(no_such_path()) : json_answer(200, object);
 }
 
+// Where nothing is that could answer with a Status.
+Answer no_page() {
+  return text_answer(404, "404 page not found\n");
+}
+
 Answer discovery_page(const Core& core, const Request& request, const std::vector<std::string>& segments) {
   const bool core_group = segments[0] == "api";
   if (segments.size() == 1 && wants_aggregated(request)) {
@@ -54,8 +59,11 @@ Answer discovery_page(const Core& core, const Request& request, const std::vecto
   if (core_group) {
     return segments.size() == 2 ? page(api_resource_list(core.registry, "", segments[1])) : refuse(no_such_path());
   }
-  return segments.size() == 2 ? page(api_group(core.registry, segments[1]))
-                              : page(api_resource_list(core.registry, segments[1], segments[2]));
+  const Object group = api_group(core.registry, segments[1]);
+  if (group.empty()) {
+    return no_page();
+  }
+  return segments.size() == 2 ? page(group) : page(api_resource_list(core.registry, segments[1], segments[2]));
 }
 
 std::vector<CustomKind> custom_kinds(const Registry& registry) {
@@ -155,7 +163,7 @@ Answer serve_page(Core& core, const Request& request) {
   if (segments[0] == "healthz" || segments[0] == "livez" || segments[0] == "readyz") {
     return text_answer(200, "ok");
   }
-  return refuse(no_such_path());
+  return no_page();
 }
 
 }  // namespace gantree::apiserver

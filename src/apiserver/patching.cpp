@@ -32,12 +32,10 @@ std::optional<PatchKind> patch_kind(const Request& request) {
   return type == "application/apply-patch+yaml" ? std::optional(PatchKind::kApply) : std::nullopt;
 }
 
-Failure patch_failure(const Request& request, const Error& error) {
+Failure patch_failure(const Error& error) {
   switch (error.code) {
-    case Errc::kNotFound: {
-      const GroupResource what{request.kind->group, request.kind->kind};
-      return failure(422, "Invalid", error.message, what, request.name);
-    }
+    case Errc::kNotFound:
+      return failure(422, "Invalid", error.message);
     case Errc::kLimit:
       return failure(413, "RequestEntityTooLarge", error.message);
     case Errc::kInvalid:
@@ -67,7 +65,7 @@ Outcome<Object> patched(const Request& request, PatchKind kind, const Value& pat
       break;
   }
   if (!done) {
-    return tl::unexpected(patch_failure(request, done.error()));
+    return tl::unexpected(patch_failure(done.error()));
   }
   if (!document.is_object()) {
     return tl::unexpected(bad_request("the patch leaves no object"));
@@ -116,6 +114,9 @@ Outcome<Value> read_wish(const Request& request) {
     return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", "PatchOptions", "", errors)});
   }
   Object& wish = value->get_object();
+  if (text_at(wish, {"apiVersion"}).empty() || text_at(wish, {"kind"}).empty()) {
+    return tl::unexpected(bad_request("what is applied must say of which apiVersion and kind it is"));
+  }
   if (auto typed = check_type(*request.kind, wish); !typed) {
     return tl::unexpected(std::move(typed.error()));
   }
@@ -125,6 +126,8 @@ Outcome<Value> read_wish(const Request& request) {
   }
   if (text_at(metadata, {"name"}).empty()) {
     metadata["name"] = request.name;
+  } else if (text_at(metadata, {"name"}) != request.name) {
+    return tl::unexpected(bad_request("what is applied and the path name different objects"));
   }
   if (request.kind->namespaced) {
     metadata["namespace"] = request.ns;
@@ -141,6 +144,10 @@ Task<Answer> patch_object(Core& core, RequestPtr request) {
   const auto kind = patch_kind(*request);
   if (!kind || (*kind == PatchKind::kApply && request->kind->schema == nullptr)) {
     co_return refuse(unsupported_media_type(kAccepted));
+  }
+  if (*kind != PatchKind::kApply && request->query.has("force")) {
+    const FieldErrors errors{forbidden("force", "only what is applied can be forced")};
+    co_return refuse(Failure{422, invalid_status("meta.k8s.io", "PatchOptions", "", errors)});
   }
   auto change = std::make_shared<Change>();
   change->part = request->subresource == "status" ? Change::Part::kStatus : Change::Part::kWanted;
@@ -160,6 +167,9 @@ Task<Answer> patch_object(Core& core, RequestPtr request) {
       if (!object) {
         co_return refuse(object.error());
       }
+      if (!text_at(*object, {"metadata", "uid"}).empty()) {
+        co_return refuse(conflict(request->what(), request->name, "there is no object of this uid"));
+      }
       Answer created = co_await create_from(core, request, std::move(*object), Account::kKept);
       co_return created;
     }
@@ -168,6 +178,7 @@ Task<Answer> patch_object(Core& core, RequestPtr request) {
     if (!patch) {
       co_return refuse(bad_request(patch.error().message));
     }
+    change->patch = true;
     auto shared = std::make_shared<const Value>(std::move(*patch));
     change->transform = [request, shared, which = *kind](const Object* current) {
       return patched(*request, which, *shared, *current);

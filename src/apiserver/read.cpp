@@ -65,8 +65,29 @@ std::vector<Entry> select(const Core& core, const Kind& kind, const Selection& s
   return entries;
 }
 
+Outcome<> check_match(const Request& request, std::uint64_t version) {
+  const std::string_view match = request.query.get("resourceVersionMatch");
+  FieldErrors errors;
+  if (request.query.has("sendInitialEvents")) {
+    errors.push_back(forbidden("sendInitialEvents", "goes with a watch alone"));
+  } else if (!match.empty() && request.query.get("resourceVersion").empty()) {
+    errors.push_back(forbidden("resourceVersionMatch", "needs a resourceVersion to match"));
+  } else if (!match.empty() && match != "Exact" && match != "NotOlderThan") {
+    errors.push_back(not_supported("resourceVersionMatch", Value(match), {"Exact", "NotOlderThan"}));
+  } else if (match == "Exact" && version == 0) {
+    errors.push_back(forbidden("resourceVersionMatch", "no version is exactly 0"));
+  }
+  if (errors.empty()) {
+    return {};
+  }
+  return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", "ListOptions", "", errors)});
+}
+
 // Whether the list can be given as it was at the version that is asked for.
 Outcome<> check_list_version(const Core& core, const Request& request, std::uint64_t version) {
+  if (auto sound = check_match(request, version); !sound) {
+    return sound;
+  }
   const std::string_view match = request.query.get("resourceVersionMatch");
   if (version > core.store.revision()) {
     return tl::unexpected(too_large_version(version, core.store.revision()));

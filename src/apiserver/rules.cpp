@@ -52,10 +52,10 @@ void check_annotations(const Value* annotations, FieldErrors& errors) {
 void check_owners(const Array* owners, FieldErrors& errors) {
   std::size_t controllers = 0;
   for (std::size_t i = 0; owners != nullptr && i < owners->size(); ++i) {
-    const std::string path = index_path("metadata.ownerReferences", i);
     for (const std::string_view key : {"apiVersion", "kind", "name", "uid"}) {
       if (text_at((*owners)[i], {key}).empty()) {
-        errors.push_back(invalid_value(child_path(path, key), Value(""), std::string(key) + " must not be empty"));
+        errors.push_back(invalid_value(child_path("metadata.ownerReferences", key), Value(""),
+                                       std::string(key) + " must not be empty"));
       }
     }
     const Value* controller = find((*owners)[i], {"controller"});
@@ -79,16 +79,6 @@ void check_priority_class(const Object& object, FieldErrors& errors) {
     errors.push_back(forbidden("value", fmt::format("users' classes go up to {}", kHighestUserPriority)));
   }
   check_one_of(object, "", "preemptionPolicy", {"Never", "PreemptLowerPriority"}, errors);
-}
-
-void check_budget(const Object& object, FieldErrors& errors) {
-  const Object* spec = object_at(object, {"spec"});
-  if (spec == nullptr) {
-    return;
-  }
-  if (!value_at(*spec, {"minAvailable"}).is_null() && !value_at(*spec, {"maxUnavailable"}).is_null()) {
-    errors.push_back(invalid_value("spec", Value(*spec), "either minAvailable or maxUnavailable, not both"));
-  }
 }
 
 void check_data_keys(const Object& object, FieldErrors& errors) {
@@ -138,6 +128,9 @@ void check_core(std::string_view kind, const Object& object, FieldErrors& errors
     check_service(object, errors);
   } else if (kind == "ConfigMap" || kind == "Secret") {
     check_data_keys(object, errors);
+    if (kind == "Secret") {
+      check_secret(object, errors);
+    }
   } else if (kind == "ReplicationController") {
     check_workload(kind, object, errors);
   }
@@ -164,7 +157,9 @@ FieldErrors check_metadata(std::string_view group, std::string_view kind, const 
   const Array* finalizers = array_at(object, {"metadata", "finalizers"});
   for (std::size_t i = 0; finalizers != nullptr && i < finalizers->size(); ++i) {
     if (auto problem = not_qualified_name(text_of((*finalizers)[i]))) {
-      errors.push_back(invalid_value("metadata.finalizers", (*finalizers)[i], *problem));
+      for (const std::string& path : {std::string("metadata.finalizers"), index_path("metadata.finalizers", i)}) {
+        errors.push_back(invalid_value(path, (*finalizers)[i], *problem));
+      }
     }
   }
   return errors;
@@ -182,6 +177,12 @@ FieldErrors check_create(std::string_view group, std::string_view kind, const Ob
     check_budget(object, errors);
   } else if (group == "apiextensions.k8s.io") {
     check_definition(object, errors);
+  } else if (group == "coordination.k8s.io" && kind == "Lease") {
+    check_lease(object, errors);
+  } else if (group == "rbac.authorization.k8s.io") {
+    check_role(kind, object, errors);
+  } else if (group == "admissionregistration.k8s.io") {
+    check_webhooks(object, errors);
   }
   return errors;
 }
@@ -207,6 +208,10 @@ FieldErrors check_update(std::string_view group, std::string_view kind, const Ob
     }
   } else if (is_workload(group, kind)) {
     check_workload_update(kind, old_object, new_object, errors);
+  } else if (group == "apiextensions.k8s.io") {
+    // The name was right when it was made: what counts is the change.
+    std::erase_if(errors, [](const FieldError& error) { return error.field == "metadata.name"; });
+    check_definition_update(old_object, new_object, errors);
   } else if (group == "scheduling.k8s.io") {
     if (!same_at(old_object, new_object, {"value"})) {
       errors.push_back(forbidden("value", "cannot change"));

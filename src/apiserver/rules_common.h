@@ -13,13 +13,21 @@ namespace gantree::apiserver {
 
 void check_labels(const Value* labels, const std::string& path, FieldErrors& errors);
 void check_pod_spec(const Object& spec, const std::string& path, FieldErrors& errors);
+// What check_pod_spec() leaves out.
+void check_pod_parts(const Object& spec, const std::string& path, FieldErrors& errors);
 void check_pod_update(const Object& old_pod, const Object& new_pod, FieldErrors& errors);
 void check_workload(std::string_view kind, const Object& object, FieldErrors& errors);
 void check_workload_update(std::string_view kind, const Object& old_object, const Object& new_object,
                            FieldErrors& errors);
 void check_definition(const Object& definition, FieldErrors& errors);
+void check_definition_update(const Object& old_definition, const Object& new_definition, FieldErrors& errors);
 void check_taints(const Object& node, FieldErrors& errors);
 void check_service(const Object& service, FieldErrors& errors);
+void check_role(std::string_view kind, const Object& object, FieldErrors& errors);  // and bindings
+void check_webhooks(const Object& configuration, FieldErrors& errors);
+void check_budget(const Object& object, FieldErrors& errors);
+void check_lease(const Object& object, FieldErrors& errors);
+void check_secret(const Object& secret, FieldErrors& errors);  // what its type demands
 
 // The value at the keys, null where there is none.
 [[nodiscard]] const Value& value_at(const Object& object, std::initializer_list<std::string_view> keys);

@@ -72,6 +72,15 @@ void check_definition(const Object& definition, FieldErrors& errors) {
   check_versions(*spec, errors);
 }
 
+void check_definition_update(const Object& old_definition, const Object& new_definition, FieldErrors& errors) {
+  for (const std::string_view key : {"group", "scope"}) {
+    check_unchanged(old_definition, new_definition, {"spec", key}, errors);
+  }
+  for (const std::string_view key : {"plural", "kind"}) {
+    check_unchanged(old_definition, new_definition, {"spec", "names", key}, errors);
+  }
+}
+
 void check_taints(const Object& node, FieldErrors& errors) {
   const Array* taints = array_at(node, {"spec", "taints"});
   std::set<std::string> seen;
@@ -123,6 +132,11 @@ void check_service(const Object& service, FieldErrors& errors) {
     if (number == nullptr || !number->is_int64() || number->get_int64() < 1 || number->get_int64() > 65535) {
       errors.push_back(invalid_value(child_path(path, "port"), number == nullptr ? Value(0) : *number,
                                      "must be between 1 and 65535, inclusive"));
+    }
+    const Value* target = find((*ports)[i], {"targetPort"});
+    if (target != nullptr && target->is_int64() && (target->get_int64() < 1 || target->get_int64() > 65535)) {
+      errors.push_back(
+          invalid_value(child_path(path, "targetPort"), *target, "must be between 1 and 65535, inclusive"));
     }
   }
 }

@@ -191,11 +191,6 @@ class PodChecks {
       errors_.push_back(invalid_value(child_path(path, "activeDeadlineSeconds"), deadline,
                                       "must be between 1 and 2147483647, inclusive"));
     }
-    const Value& grace = value_at(spec, {"terminationGracePeriodSeconds"});
-    if (grace.is_int64() && grace.get_int64() < 0) {
-      errors_.push_back(invalid_value(child_path(path, "terminationGracePeriodSeconds"), grace,
-                                      "must be greater than or equal to 0"));
-    }
     for (const std::string_view key : {"nodeName", "serviceAccountName", "schedulerName", "priorityClassName"}) {
       const Value& name = value_at(spec, {key});
       const auto problem = text_of(name).empty() ? std::nullopt : not_dns_subdomain(text_of(name));
@@ -310,6 +305,7 @@ class PodChecks {
 
 void check_pod_spec(const Object& spec, const std::string& path, FieldErrors& errors) {
   PodChecks(errors).check(spec, path);
+  check_pod_parts(spec, path, errors);
 }
 
 }  // namespace gantree::apiserver

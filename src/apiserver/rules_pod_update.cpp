@@ -163,6 +163,25 @@ Object put_back(const Object& old_spec, const Object& new_spec) {
   return spec;
 }
 
+// Whether they are as many as before, each with an image.
+bool check_containers_stay(const Object& old_spec, const Object& new_spec, FieldErrors& errors) {
+  const std::size_t before = errors.size();
+  for (const std::string_view key : {"containers", "initContainers"}) {
+    const Array* old_list = array_at(old_spec, {key});
+    const Array* new_list = array_at(new_spec, {key});
+    const std::size_t count = new_list == nullptr ? 0 : new_list->size();
+    if (count != (old_list == nullptr ? 0 : old_list->size())) {
+      errors.push_back(forbidden(child_path("spec", key), "containers neither come nor go"));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (text_at((*new_list)[i], {"image"}).empty()) {
+        errors.push_back(required(child_path(index_path(child_path("spec", key), i), "image")));
+      }
+    }
+  }
+  return errors.size() == before;
+}
+
 }  // namespace
 
 void check_pod_update(const Object& old_pod, const Object& new_pod, FieldErrors& errors) {
@@ -177,7 +196,8 @@ void check_pod_update(const Object& old_pod, const Object& new_pod, FieldErrors&
   if (has_gates(*old_spec)) {
     check_narrowing(*old_spec, *new_spec, errors);
   }
-  if (!same(Value(put_back(*old_spec, *new_spec)), Value(*old_spec))) {
+  if (check_containers_stay(*old_spec, *new_spec, errors) &&
+      !same(Value(put_back(*old_spec, *new_spec)), Value(*old_spec))) {
     errors.push_back(forbidden("spec", kFrozen));
   }
 }

@@ -65,6 +65,26 @@ void check_indexed(const Object& spec, FieldErrors& errors) {
     errors.push_back(invalid_value("spec.backoffLimitPerIndex", value_at(spec, {"backoffLimitPerIndex"}),
                                    "requires indexed completion mode"));
   }
+  if (!indexed && !value_at(spec, {"successPolicy"}).is_null()) {
+    errors.push_back(
+        invalid_value("spec.successPolicy", value_at(spec, {"successPolicy"}), "requires indexed completion mode"));
+  }
+}
+
+// Five fields, or a word such as @daily.
+bool is_schedule(std::string_view text) {
+  if (text.starts_with('@')) {
+    return true;
+  }
+  std::size_t fields = 0;
+  bool within = false;
+  for (const char c : text) {
+    fields += c != ' ' && !within ? 1 : 0;
+    within = c != ' ';
+  }
+  return fields == 5 &&
+         text.find_first_not_of("0123456789*/,-? ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") ==
+             std::string_view::npos;
 }
 
 // Unless its owner picks the labels, a Job selects by its uid and nothing else.
@@ -111,6 +131,9 @@ void check_job(const Object& job, const Object& spec, FieldErrors& errors) {
 void check_cron_job(const Object& spec, FieldErrors& errors) {
   if (text_at(spec, {"schedule"}).empty()) {
     errors.push_back(required("spec.schedule"));
+  } else if (!is_schedule(text_at(spec, {"schedule"}))) {
+    errors.push_back(
+        invalid_value("spec.schedule", value_at(spec, {"schedule"}), "has five fields, or is a word such as @daily"));
   }
   check_one_of(spec, "spec", "concurrencyPolicy", {"Allow", "Forbid", "Replace"}, errors);
   for (const std::string_view key :
@@ -184,6 +207,44 @@ void check_stateful_update(const Object& old_spec, const Object& new_spec, Field
   }
 }
 
+// A count, or a share of all as "30%"; whether it is none.
+bool check_share(const Object& rolling, std::string_view key, const std::string& parent, bool bounded,
+                 FieldErrors& errors) {
+  const Value& value = value_at(rolling, {key});
+  const std::string path = child_path(parent, key);
+  if (value.is_string()) {
+    const std::string_view text = text_of(value);
+    const std::string_view digits = text.substr(0, text.empty() ? 0 : text.size() - 1);
+    const bool share = text.ends_with('%') && !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
+    if (!share) {
+      errors.push_back(invalid_value(path, value, "a percentage such as 10%, or a number"));
+    } else if (bounded && (digits.size() > 3 || (digits.size() == 3 && digits > "100"))) {
+      errors.push_back(invalid_value(path, value, "must not be greater than 100%"));
+    }
+    return share && digits.find_first_not_of('0') == digits.npos;
+  }
+  check_not_negative(rolling, parent, key, errors);
+  return value.is_int64() && value.get_int64() == 0;
+}
+
+void check_strategy(const Object& spec, FieldErrors& errors) {
+  static const std::string kPath = "spec.strategy.rollingUpdate";
+  const Object* rolling = object_at(spec, {"strategy", "rollingUpdate"});
+  if (rolling == nullptr) {
+    return;
+  }
+  if (text_at(spec, {"strategy", "type"}) == "Recreate") {
+    errors.push_back(forbidden(kPath, "goes with RollingUpdate alone"));
+    return;
+  }
+  const bool none_more = check_share(*rolling, "maxSurge", kPath, false, errors);
+  const bool none_less = check_share(*rolling, "maxUnavailable", kPath, true, errors);
+  if (none_more && none_less) {
+    errors.push_back(invalid_value(child_path(kPath, "maxUnavailable"), value_at(*rolling, {"maxUnavailable"}),
+                                   "cannot be 0 where maxSurge is, too"));
+  }
+}
+
 }  // namespace
 
 void check_workload(std::string_view kind, const Object& object, FieldErrors& errors) {
@@ -199,6 +260,13 @@ void check_workload(std::string_view kind, const Object& object, FieldErrors& er
   for (const std::string_view key :
        {"replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"}) {
     check_not_negative(spec, "spec", key, errors);
+  }
+  if (kind == "Deployment") {
+    check_strategy(spec, errors);
+  }
+  const Value& order = value_at(spec, {"podManagementPolicy"});
+  if (kind == "StatefulSet" && text_of(order) != "OrderedReady" && text_of(order) != "Parallel") {
+    errors.push_back(invalid_value("spec.podManagementPolicy", order, "must be OrderedReady or Parallel"));
   }
   if (kind == "ReplicationController") {
     const Object* labels = object_at(spec, {"template", "metadata", "labels"});

@@ -1,5 +1,6 @@
 #include "apiserver/scale.h"
 
+#include <algorithm>
 #include <string>
 
 #include "apiserver/selector.h"
@@ -54,6 +55,7 @@ std::string selector_text(const Value& value) {
       }
     }
   }
+  std::sort(parts.begin(), parts.end());
   return joined(parts);
 }
 
@@ -87,7 +89,10 @@ Object scale_of(const Kind& kind, const Object& object) {
       metadata[name] = *value;
     }
   }
-  object_in(scale, "spec")["replicas"] = number_at(object, kind.scale->spec_replicas);
+  Object& spec = object_in(scale, "spec");
+  if (const std::int64_t replicas = number_at(object, kind.scale->spec_replicas); replicas != 0) {
+    spec["replicas"] = replicas;
+  }
   Object& status = object_in(scale, "status");
   status["replicas"] = number_at(object, kind.scale->status_replicas);
   if (const Value* selector = kind.scale->selector.empty() ? nullptr : value_at_path(object, kind.scale->selector)) {

@@ -1,6 +1,9 @@
 // The rules that schemas have in CEL.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "apiserver/cel.h"
 #include "apiserver/field_set.h"
 #include "apiserver/schema.h"
@@ -120,12 +123,24 @@ class RuleChecks {
 
 FieldErrors validate_object(const Schema& schema, const Value& value, const Value* old) {
   FieldErrors errors = validate(schema, value);
-  if (!errors.empty() || !schema.ruled) {
+  if (!schema.ruled) {
+    return errors;
+  }
+  // Rules are for objects of the right shape.
+  const bool shapeless = std::any_of(errors.begin(), errors.end(), [](const FieldError& error) {
+    return error.cause == Cause::kRequired || error.cause == Cause::kNotSupported || error.cause == Cause::kTooLong ||
+           error.cause == Cause::kTooMany || error.cause == Cause::kTypeInvalid;
+  });
+  if (shapeless) {
+    errors.push_back(
+        {Cause::kInvalid, "", "Invalid value: null: rules were not checked, since the object is not sound"});
     return errors;
   }
   RuleChecks checks;
   checks.check(schema, value, old, {});
-  return checks.take();
+  FieldErrors broken = checks.take();
+  errors.insert(errors.end(), std::make_move_iterator(broken.begin()), std::make_move_iterator(broken.end()));
+  return errors;
 }
 
 }  // namespace gantree::apiserver

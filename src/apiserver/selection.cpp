@@ -50,6 +50,11 @@ bool Selection::matches(const Key& key, const Facts& facts) const {
 }
 
 Outcome<Selection> read_selection(const Request& request) {
+  for (const std::string_view number : {"limit", "timeoutSeconds"}) {
+    if (!request.query.get(number).empty() && !request.query.number(number)) {
+      return tl::unexpected(bad_request(fmt::format("{} must be a number", number)));
+    }
+  }
   Selection selection;
   selection.ns = request.ns;
   selection.name = request.name;

@@ -36,7 +36,9 @@ std::string GroupResource::text() const {
 Failure failure(int code, std::string_view reason, std::string_view message) {
   Failure failure{code, status_object("Failure")};
   failure.status["message"] = message;
-  failure.status["reason"] = reason;
+  if (!reason.empty()) {
+    failure.status["reason"] = reason;
+  }
   failure.status["code"] = code;
   return failure;
 }
@@ -139,6 +141,12 @@ Failure too_many_requests(std::string_view message, std::chrono::seconds retry_a
 
 Object success() {
   return status_object("Success");
+}
+
+Object created() {
+  Object status = success();
+  status["code"] = 201;
+  return status;
 }
 
 Object success(const GroupResource& what, std::string_view name, std::string_view uid) {

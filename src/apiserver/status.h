@@ -55,5 +55,6 @@ void add_cause(Failure& failure, std::string_view reason, std::string_view messa
 // A deletion that is done: names what is gone.
 [[nodiscard]] Object success(const GroupResource& what, std::string_view name, std::string_view uid);
 [[nodiscard]] Object success();
+[[nodiscard]] Object created();  // of what leaves no object behind
 
 }  // namespace gantree::apiserver

@@ -219,10 +219,19 @@ class StrategicMerge {
     } else if (auto done = merge_items(document, patch, property); !done) {
       return done;
     }
-    if (order != nullptr) {
-      put_in_order(document, *order, key, before);
-    }
+    // Without an order of its own, the patch's is meant: what is new in it goes before what it does not name.
+    put_in_order(document, order != nullptr ? *order : kept_items(patch), key, before);
     return {};
+  }
+
+  static Array kept_items(const Array& patch) {
+    Array kept;
+    for (const Value& item : patch) {
+      if (find(item, {kDirective}) == nullptr) {
+        kept.push_back(item);
+      }
+    }
+    return kept;
   }
 
   static void merge_values(Array& document, const Array& patch) {

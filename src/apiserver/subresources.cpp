@@ -41,6 +41,11 @@ Outcome<Object> wanted_scale(const Request& request, const Object& current) {
       merge_patch(scale, *body);
     }
   }
+  const std::string_view kind = text_at(scale, {"kind"});
+  const std::string_view name = text_at(scale, {"metadata", "name"});
+  if ((!kind.empty() && kind != "Scale") || (!name.empty() && name != request.name)) {
+    return tl::unexpected(bad_request("the body is no Scale of the object that the path names"));
+  }
   const Value* replicas = find(scale, {"spec", "replicas"});
   if (!scale.is_object() || (replicas != nullptr && !replicas->is_int64())) {
     return tl::unexpected(bad_request("the body is no Scale"));
@@ -107,7 +112,7 @@ Outcome<Object> bound(const Request& request, const Object& binding, const Objec
   const std::string_view own_uid = text_at(pod, {"metadata", "uid"});
   if (!uid.empty() && uid != own_uid) {
     return tl::unexpected(
-        conflict(what, request.name,
+        conflict({"", "pods"}, request.name,
                  fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, own_uid)));
   }
   if (const auto problem = binding_problem(pod)) {
@@ -133,6 +138,9 @@ Task<Answer> bind_pod(Core& core, RequestPtr request) {
     co_return refuse(bad_request("the body of the request is no Binding"));
   }
   auto binding = std::make_shared<const Object>(body->get_object());
+  if (const std::string_view name = text_at(*binding, {"metadata", "name"}); !name.empty() && name != request->name) {
+    co_return refuse(bad_request("the Binding and the path name different pods"));
+  }
   const std::string_view target = text_at(*binding, {"target", "name"});
   const std::string_view kind = text_at(*binding, {"target", "kind"});
   if (target.empty() || (!kind.empty() && kind != "Node")) {
@@ -145,7 +153,7 @@ Task<Answer> bind_pod(Core& core, RequestPtr request) {
     return bound(*request, *binding, *pod, core.now());
   };
   change->part = Change::Part::kAll;
-  change->answer = [](const Object&) { return json_answer(201, success()); };
+  change->answer = [](const Object&) { return json_answer(201, created()); };
   Answer answer = co_await change_object(core, request, change);
   co_return answer;
 }

@@ -34,7 +34,7 @@ Object definition_of(const TableColumn& column) {
 
 Value custom_cell(const Value* found, std::string_view type, std::int64_t now) {
   if (found == nullptr || found->is_null()) {
-    return type == "date" ? Value("<unknown>") : Value();
+    return {};
   }
   if (type == "date") {
     return Value(found->is_string() ? age_of(text_of(*found), now) : std::string("<invalid>"));

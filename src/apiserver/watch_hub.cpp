@@ -24,7 +24,6 @@ WatchEvent bookmark(const Form& form, std::uint64_t revision, bool initial_end) 
   object["apiVersion"] = form.kind->api_version();
   Object& metadata = object_in(object, "metadata");
   metadata["resourceVersion"] = std::to_string(revision);
-  metadata["creationTimestamp"] = nullptr;
   if (initial_end) {
     object_in(metadata, "annotations")["k8s.io/initial-events-end"] = "true";
   }

@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       continue;
     }
     Value value = *object;
-    (void)validate(**schema, value);
+    (void)validate_object(**schema, value, &*object);
     (void)decode_error(**schema, value);
     (void)prune(**schema, value);
     GANTREE_CHECK(prune(**schema, value).empty());

@@ -119,8 +119,9 @@ TEST_F(Apply, RefusesItemsThatCannotBeToldApart) {
       apply(*schema_, nullptr, json(R"({"metadata":{"name":"a"},"spec":{"ports":[{"port":1},{"port":1}]}})"),
             manager("me"), false);
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().message,
-            "failed to create typed patch object: .spec.ports: duplicate entries for key [port=1,protocol=\"TCP\"]");
+  EXPECT_EQ(
+      refused.error().message,
+      "what is applied does not fit the schema: .spec.ports: duplicate entries for key [port=1,protocol=\"TCP\"]");
 }
 
 TEST_F(Apply, UpdatesTakeOverWhatTheyChange) {
@@ -146,8 +147,18 @@ TEST_F(Apply, StatusBelongsToThoseWhoWriteItThroughItsSubresource) {
   EXPECT_NE(owners(changed).find("kubelet Update {\"f:status\":{\"f:ready\":{}}}"), std::string::npos);
 }
 
+TEST_F(Apply, NoAccountIsBegunOfWhatNobodyOwned) {
+  const Value bare = json(R"({"metadata":{"name":"a"}})");
+  Value changed = json(R"({"metadata":{"name":"a"},"spec":{"replicas":1}})");
+  track_update(*schema_, &bare, changed, manager("writer"));
+  EXPECT_EQ(find(changed, {"metadata", "managedFields"}), nullptr);
+  const Value wished = applied(&changed, R"({"metadata":{"name":"a","labels":{"x":"1"}}})", "one");
+  EXPECT_NE(owners(wished).find("before-first-apply Update"), std::string::npos) << owners(wished);
+}
+
 TEST_F(Apply, OldUpdatersAreJoined) {
-  Value object = json(R"({"metadata":{"name":"a"},"spec":{}})");
+  Value object = json(R"({"metadata":{"name":"a","labels":{"l":"0"}},"spec":{}})");
+  track_update(*schema_, nullptr, object, manager("maker"));
   for (int i = 0; i < 14; ++i) {
     const Value before = object;
     object_in(object_in(object.get_object(), "metadata"), "labels")["l" + std::to_string(i)] = "1";

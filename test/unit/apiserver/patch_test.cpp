@@ -123,7 +123,7 @@ class StrategicPatch : public testing::Test {
 TEST_F(StrategicPatch, MergesKeyedListsItemByItem) {
   EXPECT_EQ(merged(R"({"containers":[{"name":"a","image":"x"},{"name":"b"}]})",
                    R"({"containers":[{"name":"a","image":"y","args":["1"]},{"name":"c"}]})"),
-            R"({"containers":[{"name":"a","image":"y","args":["1"]},{"name":"b"},{"name":"c"}]})");
+            R"({"containers":[{"name":"a","image":"y","args":["1"]},{"name":"c"},{"name":"b"}]})");
   EXPECT_EQ(
       merged(R"({"containers":[{"name":"a"},{"name":"b"}]})", R"({"containers":[{"name":"a","$patch":"delete"}]})"),
       R"({"containers":[{"name":"b"}]})");
@@ -137,7 +137,7 @@ TEST_F(StrategicPatch, MergesKeyedListsItemByItem) {
 TEST_F(StrategicPatch, FollowsItsDirectives) {
   EXPECT_EQ(
       merged(R"({"finalizers":["a","b"]})", R"({"$deleteFromPrimitiveList/finalizers":["a"],"finalizers":["c","b"]})"),
-      R"({"finalizers":["b","c"]})");
+      R"({"finalizers":["c","b"]})");
   EXPECT_EQ(
       merged(R"({"containers":[{"name":"a"},{"name":"b"},{"name":"z"}]})",
              R"({"$setElementOrder/containers":[{"name":"n"},{"name":"b"},{"name":"a"}],"containers":[{"name":"n"}]})"),

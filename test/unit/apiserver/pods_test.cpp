@@ -95,6 +95,29 @@ TEST(Pods, GetTheNumberOfTheirPriorityClass) {
   EXPECT_EQ(text_in(refused, {"message"}), "pods \"c\" is forbidden: no PriorityClass with name none was found");
 }
 
+TEST(Pods, AreWithinTheLimitsOfTheirNamespace) {
+  World world;
+  const Answer limits = world.post("/api/v1/namespaces/default/limitranges",
+                                   R"({"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l"},
+      "spec":{"limits":[{"type":"Container","max":{"cpu":"3"},"defaultRequest":{"cpu":"1"}}]}})");
+  EXPECT_EQ(limits.status, 201) << limits.text();
+  const Answer filled = world.post(kPods, pod("a"));
+  EXPECT_NE(text_in(filled, {"spec", "containers"}).find(R"("limits":{"cpu":"3"})"), std::string::npos)
+      << filled.text();
+  EXPECT_NE(text_in(filled, {"spec", "containers"}).find(R"("requests":{"cpu":"1"})"), std::string::npos);
+  const Answer refused =
+      world.post(kPods, R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"b"},"spec":{"containers":[
+      {"name":"c","image":"i","resources":{"limits":{"cpu":"4"}}}]}})");
+  EXPECT_EQ(refused.status, 403) << refused.text();
+}
+
+TEST(Pods, NeedTheAccountAndTheClassThatTheyName) {
+  World world;
+  EXPECT_EQ(world.post(kPods, pod("a", "", R"(,"serviceAccountName":"none")")).status, 403);
+  EXPECT_EQ(world.post(kPods, pod("a", "", R"(,"runtimeClassName":"none")")).status, 403);
+  EXPECT_EQ(world.post(kPods, pod("a", "", R"(,"serviceAccountName":"default")")).status, 201);
+}
+
 TEST(Pods, KeepTheirStatusApart) {
   World world;
   (void)world.post(kPods, pod("a"));

@@ -230,5 +230,28 @@ TEST(Rules, DefinitionsAreNamedAfterWhatTheyDefine) {
       "metadata.name: Invalid value: \"x\": must be the plural name, a dot and the group");
 }
 
+TEST(Rules, RolesSayWhatTheyGiveAndBindingsToWhom) {
+  const std::string_view group = "rbac.authorization.k8s.io";
+  EXPECT_EQ(create(group, "Role", R"({"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]})"), "");
+  EXPECT_EQ(create(group, "Role", R"({"rules":[{}]})"),
+            "rules[0].verbs: Required value; rules[0].apiGroups: Required value; rules[0].resources: Required value");
+  EXPECT_EQ(create(group, "ClusterRoleBinding",
+                   R"({"roleRef":{"kind":"ClusterRole","name":"x"},"subjects":[{"kind":"User","name":"u"}]})"),
+            "");
+  EXPECT_NE(create(group, "ClusterRoleBinding", R"({"roleRef":{"kind":"Role","name":"x"}})").find("roleRef.kind"),
+            std::string::npos);
+}
+
+TEST(Rules, PartsOfPodsMustFitTogether) {
+  const auto complaint = [](std::string_view container) {
+    return create("", "Pod", R"({"spec":{"containers":[{"name":"a","image":"i",)" + std::string(container) + "}]}}");
+  };
+  EXPECT_NE(complaint(R"("livenessProbe":{})").find("livenessProbe: Required"), std::string::npos);
+  EXPECT_NE(complaint(R"("resources":{"limits":{"gpus":"1"}})").find("limits[gpus]"), std::string::npos);
+  EXPECT_NE(complaint(R"("env":[{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"spec.none"}}}])").find("fieldPath"),
+            std::string::npos);
+  EXPECT_EQ(complaint(R"("ports":[{"name":"a","containerPort":1}],"readinessProbe":{"httpGet":{"port":80}})"), "");
+}
+
 }  // namespace
 }  // namespace gantree::apiserver
