@@ -24,10 +24,11 @@ bool is_before(const Entry* a, const Entry* b) {
 
 }  // namespace
 
-// Whether the job was started by somebody else. It is stopped first: as it is, its pods would go anywhere.
-bool Admitter::past_its_queue(const Entry& entry) const {
+// Whether the job is not ready to be started: it was by somebody else, so that its pods would go anywhere; or a write of
+// ours to it was not seen yet, and what it asks for by now may be something else. It is stopped, or seen, first.
+bool Admitter::is_unsettled(const Entry& entry, Time now) const {
   const JobEntry* job = ledger_.job_of(entry);
-  return job != nullptr && !job->progress.suspended;
+  return job != nullptr && (!job->progress.suspended || job->guard.closed(job->resource_version, now));
 }
 
 // Whether there is quota for so many of its kind.
@@ -44,7 +45,7 @@ bool Admitter::put_off(Entry& entry, Time now) {
     entry.missed = true;
     return true;
   }
-  if (entry.guard.closed(entry.object.resource_version, now) || past_its_queue(entry)) {
+  if (entry.guard.closed(entry.object.resource_version, now) || is_unsettled(entry, now)) {
     entry.missed = true;
     return true;
   }

@@ -39,7 +39,7 @@ class Admitter {
   bool try_fronts(std::set<LineKey>& held_back, Time now, Step& step);
   void close(const LineKey& key, const Entry* refused, Time now);
   [[nodiscard]] bool put_off(Entry& entry, Time now);
-  [[nodiscard]] bool past_its_queue(const Entry& entry) const;
+  [[nodiscard]] bool is_unsettled(const Entry& entry, Time now) const;
   [[nodiscard]] bool within_quota(const Entry& entry, int count) const;
   void try_until_one_starts(Time now, Step& step);
   void hold_up(const Entry& starting, Time now);
