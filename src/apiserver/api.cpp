@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <condition_variable>
-#include <cstdlib>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "apiserver/committer.h"
 #include "apiserver/core.h"
 #include "apiserver/priority.h"
 #include "apiserver/storage.h"
@@ -44,7 +45,7 @@ class HandlerSink final : public WatchSink {
   WatchHandlers handlers_;
 };
 
-struct Wanted {
+struct WantedWatch {
   std::string path;
   std::string query;
   std::shared_ptr<WatchSink> sink;
@@ -68,7 +69,8 @@ class Api::Thread {
       wake_.notify_one();
       thread_.join();
     }
-    // Its threads post here.
+    // Their threads post here.
+    committer_.reset();
     core.webhooks.close();
   }
   Thread(const Thread&) = delete;
@@ -88,6 +90,9 @@ class Api::Thread {
   }
 
   void start() {
+    if (storage_ != nullptr) {
+      committer_ = std::make_unique<Committer>(std::move(storage_), [this] { post([this] { now_durable(); }); });
+    }
     thread_ = std::thread([this] { work(); });
   }
 
@@ -107,7 +112,7 @@ class Api::Thread {
     wake_.notify_one();
   }
 
-  void watch(WatchId id, Wanted wanted) {
+  void watch(WatchId id, WantedWatch wanted) {
     sinks_[id] = wanted.sink;
     begin(std::move(wanted));
   }
@@ -119,7 +124,7 @@ class Api::Thread {
   }
   void forget(const WatchSink* sink) {
     core.watches.forget(sink);
-    std::erase_if(unserved_, [&](const Wanted& wanted) { return wanted.sink.get() == sink; });
+    std::erase_if(unserved_, [&](const WantedWatch& wanted) { return wanted.sink.get() == sink; });
   }
   [[nodiscard]] WatchId next_watch() { return last_watch_.fetch_add(1) + 1; }
 
@@ -158,24 +163,37 @@ class Api::Thread {
     }
   }
 
-  // Makes durable what was done, and only then tells.
+  // What becomes durable together, and is told only then.
+  struct Batch {
+    std::vector<Store::Change> changes;
+    std::vector<Core::Finished> answers;
+    std::uint64_t revision = 0;
+    std::uint64_t number = 0;
+  };
+
+  // While one batch is on its way to the disk, the next one gathers.
   void finish() {
-    const std::vector<Store::Change> changes = core.store.take_changes();
-    if (!changes.empty() && storage_ != nullptr) {
-      if (const auto committed = storage_->commit(changes, core.store.revision()); !committed) {
-        // Memory is ahead of the disk: going on would acknowledge what may be lost.
-        fmt::print(stderr, "the cluster's data cannot be written, so it ends here: {}\n", committed.error().message);
-        std::abort();
+    if (!under_way_) {
+      under_way_ = Batch{core.store.take_changes(), core.take_answers(), core.store.revision(), core.watches.seal()};
+      if (under_way_->changes.empty() || committer_ == nullptr) {
+        now_durable();
+      } else {
+        committer_->commit(under_way_->changes, under_way_->revision);
       }
-    }
-    core.watches.gather(changes);
-    for (Core::Finished& finished : core.take_answers()) {
-      finished.done(std::move(finished.answer));
     }
     core.watches.flush(Clock::now());
   }
 
-  void begin(Wanted wanted) {
+  void now_durable() {
+    Batch batch = std::move(*std::exchange(under_way_, std::nullopt));
+    core.watches.gather(batch.changes);
+    core.watches.durable(batch.number, batch.revision);
+    for (Core::Finished& finished : batch.answers) {
+      finished.done(std::move(finished.answer));
+    }
+  }
+
+  void begin(WantedWatch wanted) {
     Call call;
     call.path = wanted.path;
     call.query = wanted.query.empty() ? "watch=true" : wanted.query + "&watch=true";
@@ -195,20 +213,20 @@ class Api::Thread {
   // The kinds may have changed before it was known that a watch has to wait for that.
   void retry_watches() {
     const std::uint64_t edition = core.registry.edition();
-    std::vector<Wanted> again;
-    std::erase_if(unserved_, [&](Wanted& wanted) {
+    std::vector<WantedWatch> again;
+    std::erase_if(unserved_, [&](WantedWatch& wanted) {
       const bool changed = wanted.edition != edition;
       if (changed) {
         again.push_back(std::move(wanted));
       }
       return changed;
     });
-    for (Wanted& wanted : again) {
+    for (WantedWatch& wanted : again) {
       begin(std::move(wanted));
     }
   }
 
-  std::unique_ptr<Storage> storage_;
+  std::unique_ptr<Storage> storage_;  // until the thread starts
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<std::function<void()>> steps_;                        // under mutex_
@@ -217,8 +235,10 @@ class Api::Thread {
   std::atomic<WatchId> last_watch_ = 0;
   // What follows belongs to the thread.
   bool has_soon_ = false;
+  std::optional<Batch> under_way_;
+  std::unique_ptr<Committer> committer_;  // null: all is lost with the process
   std::map<WatchId, std::shared_ptr<WatchSink>> sinks_;
-  std::vector<Wanted> unserved_;
+  std::vector<WantedWatch> unserved_;
   std::thread thread_;
 };
 

@@ -3,6 +3,7 @@
 //   call() ──► queue ──► api thread: applies the requests that wait, in order, in memory
 //                          └──► one transaction for all of them ──► answers and watch events go out
 //
+// The transaction is made on a thread of its own, while the api thread applies the requests of the next one.
 // So nothing is answered or watched before it is durable, a request sees all that was done before it, and no caller
 // needs a lock. HTTP clients and the controllers of this process come in by the same door:
 //

@@ -29,6 +29,9 @@ class Builder {
   static constexpr std::size_t max_key_size = boost::json::string::max_size();
   static constexpr std::size_t max_string_size = boost::json::string::max_size();
 
+  // Null where all is wanted.
+  explicit Builder(const Wanted* wanted = nullptr) : wanted_(wanted) {}
+
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) { return true; }
   bool on_object_begin(error_code&) { return open(Object()); }
@@ -37,12 +40,24 @@ class Builder {
   bool on_array_end(std::size_t, error_code& error) { return close(error); }
   bool on_key_part(boost::json::string_view text, std::size_t, error_code&) { return gather(text); }
   bool on_key(boost::json::string_view text, std::size_t, error_code&) {
+    if (skipped_ > 0) {
+      return true;
+    }
     gather(text);
-    frames_.back().key = std::exchange(text_, {});
+    frames_.back().key.swap(text_);
+    text_.clear();
+    if (wanted_ != nullptr && frames_.size() <= 2 &&
+        !(*wanted_)(frames_.size() == 2 ? std::string_view(frames_.front().key) : std::string_view(),
+                    frames_.back().key)) {
+      skipped_ = 1;
+    }
     return true;
   }
   bool on_string_part(boost::json::string_view text, std::size_t, error_code&) { return gather(text); }
   bool on_string(boost::json::string_view text, std::size_t, error_code& error) {
+    if (skipped_ > 0) {
+      return skip();
+    }
     if (text_.empty()) {
       return add(Value(text), error);
     }
@@ -52,13 +67,16 @@ class Builder {
   bool on_number_part(boost::json::string_view text, error_code&) { return gather(text); }
   bool on_int64(std::int64_t number, boost::json::string_view, error_code& error) {
     text_.clear();
-    return add(Value(number), error);
+    return skipped_ > 0 ? skip() : add(Value(number), error);
   }
   bool on_uint64(std::uint64_t number, boost::json::string_view, error_code& error) {
     text_.clear();
-    return add(Value(number), error);
+    return skipped_ > 0 ? skip() : add(Value(number), error);
   }
   bool on_double(double guess, boost::json::string_view text, error_code& error) {
+    if (skipped_ > 0) {
+      return skip();
+    }
     gather(text);
     double exact = guess;
     const auto read = std::from_chars(text_.data(), text_.data() + text_.size(), exact);
@@ -70,8 +88,8 @@ class Builder {
     text_.clear();
     return add(Value(exact), error);
   }
-  bool on_bool(bool value, error_code& error) { return add(Value(value), error); }
-  bool on_null(error_code& error) { return add(Value(nullptr), error); }
+  bool on_bool(bool value, error_code& error) { return skipped_ > 0 ? skip() : add(Value(value), error); }
+  bool on_null(error_code& error) { return skipped_ > 0 ? skip() : add(Value(nullptr), error); }
   bool on_comment_part(boost::json::string_view, error_code&) { return true; }
   bool on_comment(boost::json::string_view, error_code&) { return true; }
 
@@ -85,14 +103,29 @@ class Builder {
   };
 
   bool gather(boost::json::string_view text) {
-    text_.append(text.data(), text.size());
+    if (skipped_ == 0) {
+      text_.append(text.data(), text.size());
+    }
+    return true;
+  }
+  // A value without members, in what is passed over or as the whole of it.
+  bool skip() {
+    skipped_ = skipped_ == 1 ? 0 : skipped_;
     return true;
   }
   bool open(Value container) {
+    if (skipped_ > 0) {
+      ++skipped_;
+      return true;
+    }
     frames_.push_back({std::move(container), {}});
     return true;
   }
   bool close(error_code& error) {
+    if (skipped_ > 0) {
+      --skipped_;
+      return skip();
+    }
     Value done = std::move(frames_.back().container);
     frames_.pop_back();
     return add(std::move(done), error);
@@ -115,6 +148,9 @@ class Builder {
     return true;
   }
 
+  const Wanted* wanted_;
+  // 0: nothing is passed over; else 1 more than the number of containers that are open in what is.
+  std::size_t skipped_ = 0;
   std::vector<Frame> frames_;
   std::string text_;  // what has come of a string, key or number
   Value result_;
@@ -153,10 +189,12 @@ V* step_through(O* object, std::initializer_list<std::string_view> keys) {
 
 }  // namespace
 
-Result<Value> parse_json(std::string_view text) {
+namespace {
+
+Result<Value> parse(std::string_view text, const Wanted* wanted) {
   boost::json::parse_options options;
   options.max_depth = kMaxDepth;
-  boost::json::basic_parser<Builder> parser(options);
+  boost::json::basic_parser<Builder> parser(options, wanted);
   error_code error;
   const std::size_t read = parser.write_some(false, text.data(), text.size(), error);
   if (!error && read < text.size()) {
@@ -168,6 +206,16 @@ Result<Value> parse_json(std::string_view text) {
         fmt::format("the JSON cannot be read at byte {}: {}", read, complaint.empty() ? error.message() : complaint));
   }
   return parser.handler().take();
+}
+
+}  // namespace
+
+Result<Value> parse_json(std::string_view text) {
+  return parse(text, nullptr);
+}
+
+Result<Value> parse_json_parts(std::string_view text, const Wanted& wanted) {
+  return parse(text, &wanted);
 }
 
 void append_json_text(std::string& out, std::string_view text) {
@@ -307,22 +355,25 @@ std::string_view text_of(const Value& value) {
   return text == nullptr ? std::string_view() : std::string_view(text->data(), text->size());
 }
 
+bool same(const Object& a, const Object& b) {
+  return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const auto& member) {
+           const Value* other = b.if_contains(member.key());
+           return other != nullptr && same(member.value(), *other);
+         });
+}
+
 bool same(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number() && (a.is_double() || b.is_double())) {
     return a.to_number<double>() == b.to_number<double>();
   }
   if (a.is_object() && b.is_object()) {
-    const Object& left = a.get_object();
-    const Object& right = b.get_object();
-    return left.size() == right.size() && std::all_of(left.begin(), left.end(), [&](const auto& member) {
-             const Value* other = right.if_contains(member.key());
-             return other != nullptr && same(member.value(), *other);
-           });
+    return same(a.get_object(), b.get_object());
   }
   if (a.is_array() && b.is_array()) {
     const Array& left = a.get_array();
     const Array& right = b.get_array();
-    return std::equal(left.begin(), left.end(), right.begin(), right.end(), same);
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [](const Value& x, const Value& y) { return same(x, y); });
   }
   return a == b;
 }

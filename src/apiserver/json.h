@@ -11,9 +11,11 @@
 #include <boost/json/object.hpp>
 #include <boost/json/string.hpp>
 #include <boost/json/value.hpp>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 
@@ -30,6 +32,12 @@ inline constexpr std::size_t kMaxDepth = 128;
 // deeper than kMaxDepth, or has a key twice in one object. Whole numbers that fit are int64, else uint64; other numbers
 // are the nearest double.
 [[nodiscard]] Result<Value> parse_json(std::string_view text);
+
+// The same for text that is known to be sound, without what nobody asks for: `wanted` is told each key of the outermost
+// object, with "", and each key of the objects right in it, with the key that those have. What it refuses is passed
+// over. Keys twice are found only in what is taken in.
+using Wanted = std::function<bool(std::string_view outer, std::string_view key)>;
+[[nodiscard]] Result<Value> parse_json_parts(std::string_view text, const Wanted& wanted);
 
 // Without blanks; doubles in the fewest digits that read back as the same: 1, 0.1, 1e+22.
 void append_json(std::string& out, const Value& value);
@@ -60,5 +68,22 @@ void append_json_text(std::string& out, std::string_view text);
 [[nodiscard]] std::string_view text_of(const Value& value);
 // Equal as JSON: the order of members does not count, and 1 is 1.0.
 [[nodiscard]] bool same(const Value& a, const Value& b);
+[[nodiscard]] bool same(const Object& a, const Object& b);
+
+// An object as a value for as long as this lives, without the copy that Value(object) makes. Until then the object is
+// empty.
+class Lent {
+ public:
+  explicit Lent(Object& object) : object_(object), value_(std::move(object)) {}
+  ~Lent() { object_ = std::move(value_.get_object()); }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+  [[nodiscard]] Value& operator*() { return value_; }
+
+ private:
+  Object& object_;
+  Value value_;  // stays an object
+};
 
 }  // namespace gantree::apiserver

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -20,6 +21,10 @@ constexpr const char* kSchema =
     "CREATE TABLE IF NOT EXISTS objects (resource TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,"
     " revision INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (resource, namespace, name));"
     "CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL);";
+
+// Beside the objects: the last revision, and that of the last change of each table, deletions counted.
+constexpr std::string_view kRevision = "revision";
+constexpr std::string_view kChanged = "changed/";
 
 struct CloseStatement {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -95,7 +100,7 @@ Result<std::unique_ptr<Storage>> Storage::open(const std::string& file, bool syn
       " ON CONFLICT (resource, namespace, name) DO UPDATE SET revision = ?4, bytes = ?5");
   database->remove = database->prepare("DELETE FROM objects WHERE resource = ?1 AND namespace = ?2 AND name = ?3");
   database->count = database->prepare(
-      "INSERT INTO counters (name, value) VALUES ('revision', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1");
+      "INSERT INTO counters (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2");
   if (!database->put || !database->remove || !database->count) {
     return database->trouble("use the cluster's data");
   }
@@ -104,29 +109,36 @@ Result<std::unique_ptr<Storage>> Storage::open(const std::string& file, bool syn
 
 Result<> Storage::load(Store& store) {
   const Statement objects = database_->prepare("SELECT resource, namespace, name, revision, bytes FROM objects");
-  const Statement counter = database_->prepare("SELECT value FROM counters WHERE name = 'revision'");
-  if (!objects || !counter) {
+  const Statement counters = database_->prepare("SELECT name, value FROM counters");
+  if (!objects || !counters) {
     return database_->trouble("read the cluster's data");
   }
   std::uint64_t revision = 0;
-  if (sqlite3_step(counter.get()) == SQLITE_ROW) {
-    revision = static_cast<std::uint64_t>(sqlite3_column_int64(counter.get(), 0));
+  Store::LastChanges changed;
+  while (sqlite3_step(counters.get()) == SQLITE_ROW) {
+    const std::string_view name = column(counters.get(), 0);
+    const auto value = static_cast<std::uint64_t>(sqlite3_column_int64(counters.get(), 1));
+    if (name == kRevision) {
+      revision = value;
+    } else if (name.starts_with(kChanged)) {
+      changed.emplace(name.substr(kChanged.size()), value);
+    }
   }
   int stepped = SQLITE_ROW;
   while ((stepped = sqlite3_step(objects.get())) == SQLITE_ROW) {
     auto bytes = std::make_shared<const std::string>(column(objects.get(), 4));
-    const auto object = parse_json(*bytes);
-    if (!object) {
+    auto facts = facts_in(column(objects.get(), 0), *bytes);
+    if (!facts) {
       return invalid(fmt::format("{}: {} \"{}\": {}", database_->file, column(objects.get(), 0),
-                                 column(objects.get(), 2), object.error().message));
+                                 column(objects.get(), 2), facts.error().message));
     }
     store.load(column(objects.get(), 0), {std::string(column(objects.get(), 1)), std::string(column(objects.get(), 2))},
-               std::move(bytes), static_cast<std::uint64_t>(sqlite3_column_int64(objects.get(), 3)), *object);
+               std::move(bytes), static_cast<std::uint64_t>(sqlite3_column_int64(objects.get(), 3)), std::move(*facts));
   }
   if (stepped != SQLITE_DONE) {
     return database_->trouble("read the cluster's data");
   }
-  store.loaded(revision);
+  store.loaded(revision, changed);
   return {};
 }
 
@@ -155,9 +167,17 @@ Result<> Storage::commit(std::span<const Store::Change> changes, std::uint64_t r
       return database_->trouble("write");
     }
   }
-  sqlite3_bind_int64(database_->count.get(), 1, static_cast<sqlite3_int64>(revision));
-  if (!Database::step(database_->count.get())) {
-    return database_->trouble("write");
+  std::map<std::string, std::uint64_t> counters{{std::string(kRevision), revision}};
+  for (const auto& [place, event] : last) {
+    std::uint64_t& changed = counters[std::string(kChanged).append(place.first)];
+    changed = std::max(changed, event->now.revision);
+  }
+  for (const auto& [name, value] : counters) {
+    bind_text(database_->count.get(), 1, name);
+    sqlite3_bind_int64(database_->count.get(), 2, static_cast<sqlite3_int64>(value));
+    if (!Database::step(database_->count.get())) {
+      return database_->trouble("write");
+    }
   }
   return database_->run("COMMIT", "write");
 }

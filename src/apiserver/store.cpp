@@ -1,6 +1,7 @@
 #include "apiserver/store.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -102,12 +103,29 @@ std::shared_ptr<const Facts> facts_of(std::string_view table, const Value& objec
   return facts;
 }
 
-void Store::load(std::string_view table_name, Key key, Bytes bytes, std::uint64_t revision, const Value& object) {
-  Table& into = table(table_name);
-  Entry entry{std::move(bytes), revision, facts_of(table_name, object)};
-  index(table_name, key, nullptr, entry.facts.get());
-  into.changed = std::max(into.changed, revision);
-  into.entries.insert_or_assign(std::move(key), std::move(entry));
+Result<std::shared_ptr<const Facts>> facts_in(std::string_view table, std::string_view json) {
+  const auto is_selected = [table](std::string_view outer, std::string_view key) {
+    return std::any_of(std::begin(kFields), std::end(kFields), [&](const FieldPath& path) {
+      if (path.table != table) {
+        return false;
+      }
+      // "spec.nodeName": of spec, then of nodeName in it. "source" stands for what is in it.
+      const std::size_t dot = path.field.find('.');
+      const std::string_view first = path.field.substr(0, dot);
+      return outer.empty() ? first == key
+                           : first == outer && (dot == std::string_view::npos || path.field.substr(dot + 1) == key);
+    });
+  };
+  const auto object = parse_json_parts(json, [&](std::string_view outer, std::string_view key) {
+    if (outer.empty()) {
+      return key == "metadata" || is_selected(outer, key);
+    }
+    return outer == "metadata" ? key != "managedFields" && key != "annotations" : is_selected(outer, key);
+  });
+  if (!object) {
+    return tl::unexpected(object.error());
+  }
+  return facts_of(table, *object);
 }
 
 void Store::select_by(std::string_view table_name, std::vector<std::string> fields) {
@@ -123,11 +141,26 @@ void Store::select_by(std::string_view table_name, std::vector<std::string> fiel
   }
 }
 
-void Store::loaded(std::uint64_t revision) {
+void Store::load(std::string_view table_name, Key key, Bytes bytes, std::uint64_t revision,
+                 std::shared_ptr<const Facts> facts) {
+  Table& into = table(table_name);
+  Entry entry{std::move(bytes), revision, std::move(facts)};
+  index(table_name, key, nullptr, entry.facts.get());
+  into.changed = std::max(into.changed, revision);
+  // They often come in order.
+  into.entries.insert_or_assign(into.entries.end(), std::move(key), std::move(entry));
+}
+
+void Store::loaded(std::uint64_t revision, const LastChanges& changed) {
   revision_ = revision;
   start_ = revision;
   for (auto& [name, table] : tables_) {
     table->floor = revision;
+  }
+  for (const auto& [name, last] : changed) {
+    Table& known = table(name);
+    known.changed = std::max(known.changed, last);
+    known.floor = known.changed;
   }
 }
 

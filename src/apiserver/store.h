@@ -18,6 +18,7 @@
 #include "apiserver/api.h"
 #include "apiserver/json.h"
 #include "apiserver/selector.h"
+#include "base/error.h"
 
 namespace gantree::apiserver {
 
@@ -48,6 +49,8 @@ struct Facts {
 // `more` are fields that can be selected by besides those of built-in kinds, as "status.phase".
 [[nodiscard]] std::shared_ptr<const Facts> facts_of(std::string_view table, const Value& object,
                                                     std::span<const std::string> more = {});
+// Of an object as JSON, of which no more is taken in than is needed for them.
+[[nodiscard]] Result<std::shared_ptr<const Facts>> facts_in(std::string_view table, std::string_view json);
 
 struct Entry {
   Bytes bytes;
@@ -77,9 +80,11 @@ struct Table {
 
 class Store {
  public:
-  // The tables of a store that was read from a file start with no recent changes.
-  void load(std::string_view table, Key key, Bytes bytes, std::uint64_t revision, const Value& object);
-  void loaded(std::uint64_t revision);
+  // The tables of a store that was read from a file start with no recent changes. The facts are those of the object.
+  void load(std::string_view table, Key key, Bytes bytes, std::uint64_t revision, std::shared_ptr<const Facts> facts);
+  // What is known of tables beside their objects: a watch may go on from where nothing has changed since.
+  using LastChanges = std::map<std::string, std::uint64_t, std::less<>>;
+  void loaded(std::uint64_t revision, const LastChanges& changed);
 
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
   // The next revision, for one write; put() or remove() must follow.

@@ -38,7 +38,13 @@ void WatchHub::add(std::unique_ptr<Watcher> watcher) {
   if (watcher->bookmarks) {
     watcher->next_bookmark = Watcher::Clock::now() + kBookmarkInterval;
   }
+  watcher->batch = sealed_ + 1;
   watchers_.push_back(std::move(watcher));
+}
+
+void WatchHub::durable(std::uint64_t batch, std::uint64_t revision) {
+  durable_ = batch;
+  durable_revision_ = revision;
 }
 
 void WatchHub::note(Watcher& watcher, const Event& event) const {
@@ -136,15 +142,24 @@ void WatchHub::give_up(const KindPtr& kind, const Failure& why) {
   }
 }
 
+// Whether nothing is on its way to it, so that a bookmark does not lead past it.
+bool WatchHub::has_all(const Watcher& watcher) const {
+  const auto feed = feeds_.find(feed_name(*watcher.form.kind));
+  return feed == feeds_.end() || !feed->second.busy;
+}
+
 bool WatchHub::send(Watcher& watcher, Watcher::Clock::time_point now) {
+  if (watcher.batch > durable_) {
+    return true;
+  }
   if (!std::exchange(watcher.began, true)) {
     const std::vector<WatchEvent> initial = std::exchange(watcher.initial, {});
     if (!watcher.sink->events(initial, true)) {
       return false;
     }
   }
-  if (now >= watcher.next_bookmark) {
-    watcher.waiting.push_back(bookmark(watcher.form, core_.store.revision(), false));
+  if (now >= watcher.next_bookmark && has_all(watcher)) {
+    watcher.waiting.push_back(bookmark(watcher.form, durable_revision_, false));
   }
   if (!watcher.waiting.empty()) {
     if (watcher.bookmarks) {

@@ -30,6 +30,7 @@ struct Watcher {
   Clock::time_point next_bookmark = Clock::time_point::max();
   std::shared_ptr<WatchSink> sink;
   std::vector<WatchEvent> initial;  // sent first
+  std::uint64_t batch = 0;          // what it begins with is durable when this one is
   bool began = false;
   bool ends = false;  // after what waits
   std::vector<WatchEvent> waiting;
@@ -40,8 +41,12 @@ class WatchHub {
   explicit WatchHub(Core& core) : core_(core) {}
 
   void add(std::unique_ptr<Watcher> watcher);
+  // What was done until now goes to the disk together: the number of that batch.
+  [[nodiscard]] std::uint64_t seal() { return ++sealed_; }
   // Takes note of changes that are durable.
   void gather(std::span<const Store::Change> changes);
+  // All batches up to this one are, and with them all changes up to the revision.
+  void durable(std::uint64_t batch, std::uint64_t revision);
   // Sends what was gathered, and what is due by the clock.
   void flush(Watcher::Clock::time_point now);
   void forget(const WatchSink* sink);
@@ -62,8 +67,12 @@ class WatchHub {
   void deliver(const KindPtr& kind, std::span<const Event> events);
   void give_up(const KindPtr& kind, const Failure& why);
   bool send(Watcher& watcher, Watcher::Clock::time_point now);
+  [[nodiscard]] bool has_all(const Watcher& watcher) const;
 
   Core& core_;
+  std::uint64_t sealed_ = 0;
+  std::uint64_t durable_ = 0;
+  std::uint64_t durable_revision_ = 0;
   std::vector<std::unique_ptr<Watcher>> watchers_;
   std::map<std::string, Feed> feeds_;  // by table and version
 };

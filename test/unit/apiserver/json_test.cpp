@@ -51,5 +51,20 @@ TEST(Json, ComparesWithoutRegardToTheOrderOfMembers) {
   EXPECT_FALSE(same(*parse_json("[1,2]"), *parse_json("[2,1]")));
 }
 
+TEST(Json, IsReadInPartsWhereTheRestIsNotWanted) {
+  const auto read = [](std::string_view text) {
+    const auto value = parse_json_parts(text, [](std::string_view outer, std::string_view key) {
+      return outer.empty() ? key == "a" || key == "b" : key != "no";
+    });
+    return value ? to_json(*value) : value.error().message;
+  };
+  EXPECT_EQ(
+      read(
+          R"({"x":{"y":[1,{"z":2}]},"a":{"no":[[],{}],"k":{"no":1}},"y":1.5,"b":[{"no":"n"}],"z":[],"w":"\n","v":null})"),
+      R"({"a":{"k":{"no":1}},"b":[{"no":"n"}]})");
+  EXPECT_EQ(read(R"({"x":{}})"), "{}");
+  EXPECT_NE(read(R"({"x":{]})").find("cannot be read"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gantree::apiserver

@@ -115,5 +115,29 @@ TEST(Lists, CanBeSelectedByLabelAndField) {
   EXPECT_EQ(world.get(std::string(kPods) + "?fieldSelector=spec.dnsPolicy%3Dx").status, 400);
 }
 
+TEST(Watch, GoesOnAfterARestartWhereNothingHasChangedSince) {
+  const auto folder = std::filesystem::temp_directory_path() / ("gantree-resume-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "cluster.db").string();
+  std::string created;
+  std::string deleted;
+  {
+    World world({.file = file});
+    created = version_in(world.post(kMaps, config_map("a")));
+    (void)world.remove(std::string(kMaps) + "/a");
+    deleted = version_in(world.get(kMaps));
+    (void)world.post(kPods, pod("p"));
+  }
+  {
+    World world({.file = file});
+    const auto resumed = watch(world, kMaps, "resourceVersion=" + deleted);
+    const auto late = watch(world, kMaps, "resourceVersion=" + created);
+    (void)world.post(kMaps, config_map("b"));
+    EXPECT_THAT(resumed->wait(1), ElementsAre("ADDED b"));
+    EXPECT_THAT(late->wait(1), ElementsAre("ERROR "));
+  }
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace gantree::apiserver
