@@ -15,6 +15,8 @@ namespace gantree::apiserver {
 namespace {
 
 constexpr std::int64_t kDefaultGrace = 30;
+// The end that is named may be later than that, the date that is shown is not.
+constexpr std::int64_t kLongestGrace = std::int64_t{100} * 366 * 24 * 3600;
 
 Outcome<> check_preconditions(const Kind& kind, const DeleteOptions& options, const Object& object) {
   const std::string_view name = text_at(object, {"metadata", "name"});
@@ -74,8 +76,8 @@ void mark(const Core& core, const Kind& kind, std::int64_t grace, Object& object
       generation != nullptr && generation->is_int64() && !is_deleting(object)) {
     metadata["generation"] = generation->get_int64() + 1;
   }
-  metadata["deletionTimestamp"] =
-      rfc3339(std::chrono::time_point_cast<std::chrono::milliseconds>(core.time() + std::chrono::seconds(grace)));
+  metadata["deletionTimestamp"] = rfc3339(std::chrono::time_point_cast<std::chrono::milliseconds>(
+      core.time() + std::chrono::seconds(std::min(grace, kLongestGrace))));
   if (kind.table == "namespaces") {
     object_in(object, "status")["phase"] = "Terminating";
   } else {
@@ -204,7 +206,7 @@ Task<Answer> delete_with(Core& core, RequestPtr request, DeleteOptions options) 
     const Entry last = core.remove(*stored, last_state(*object, std::move(next), *kind));
     co_return gone_answer(core, *request, last, *object);
   }
-  if (same(Value(*object), Value(next))) {
+  if (same(*object, next)) {
     co_return written_answer(core, *request, 200, before);
   }
   const Entry now = core.put(*stored, std::move(next));

@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 // How long a watch lives that names no time.
 constexpr std::chrono::minutes kWatchLife{50};
+constexpr std::chrono::seconds kLongestWatch{1'000'000'000};  // of this process: for ever
 
 Failure too_large_version(std::uint64_t wanted, std::uint64_t current) {
   Failure result = failure(504, "Timeout", fmt::format("Too large resource version: {}, current: {}", wanted, current));
@@ -262,7 +263,7 @@ Task<Answer> watch_objects(Core& core, RequestPtr request) {
   watcher->bookmarks = request->query.flag("allowWatchBookmarks");
   watcher->sink = request->call.sink;
   const auto seconds = request->query.number("timeoutSeconds").value_or(0);
-  watcher->until = Clock::now() + (seconds > 0 ? std::chrono::seconds(seconds) : kWatchLife);
+  watcher->until = Clock::now() + (seconds > 0 ? std::min(std::chrono::seconds(seconds), kLongestWatch) : kWatchLife);
   const bool asks_initial = request->query.flag("sendInitialEvents");
   if (asks_initial || (*version == 0 && !request->query.has("sendInitialEvents"))) {
     add_initial(core, *watcher);
