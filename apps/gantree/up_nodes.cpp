@@ -19,7 +19,10 @@ namespace gantree {
 
 namespace {
 
+// Where so many wait to be answered, creation pauses until only so few do: to go to and fro for each would cost more than
+// the work itself.
 constexpr std::size_t kMostUnderWay = 2'000;
+constexpr std::size_t kFewUnderWay = 1'000;
 // How long the scheduler's webhooks may take to be there.
 constexpr std::chrono::milliseconds kPatience{30'000};
 constexpr std::chrono::milliseconds kPause{200};
@@ -32,7 +35,9 @@ class Creator {
   void create(std::string path, std::string body) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return under_way_ < kMostUnderWay; });
+      if (under_way_ >= kMostUnderWay) {
+        changed_.wait(lock, [&] { return under_way_ <= kFewUnderWay; });
+      }
       ++under_way_;
     }
     apiserver::Call call;
@@ -46,7 +51,9 @@ class Creator {
         trouble_ = answer.text();
       }
       --under_way_;
-      changed_.notify_all();
+      if (under_way_ == kFewUnderWay || under_way_ == 0) {
+        changed_.notify_all();
+      }
     });
   }
 

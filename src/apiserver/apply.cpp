@@ -295,8 +295,8 @@ void track_update(const Schema& schema, const Value* live, Value& changed, const
   }
   const Value nothing = live == nullptr ? unwritten(schema, manager.built_in) : Value();
   Comparison comparison = compare(schema, live == nullptr ? nothing : *live, changed);
-  FieldSet written = std::move(comparison.modified);
-  unite(written, comparison.added);
+  FieldSet written = std::move(comparison.added);
+  unite(written, comparison.modified);
   written.member = false;
   strip(written, manager);
   Entries entries = starting_entries(live, changed);
@@ -305,7 +305,14 @@ void track_update(const Schema& schema, const Value* live, Value& changed, const
     write_entries(changed, {});
     return;
   }
+  const bool first = entries.empty();
   Entry& self = entry_of(entries, manager, kUpdate);
+  if (first) {
+    self.fields = std::move(written);
+    self.time = manager.time;
+    write_entries(changed, std::move(entries));
+    return;
+  }
   if (!self.has_all(written) || self.has_any(comparison.removed)) {
     subtract(self.decoded(), comparison.removed);
     unite(self.decoded(), written);

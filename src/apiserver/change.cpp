@@ -162,7 +162,7 @@ Outcome<> finish(const Request& request, const Change& change, Draft& draft) {
     }
   }
   object_in(draft.desired, "metadata")["resourceVersion"] = text_at(draft.current, {"metadata", "resourceVersion"});
-  draft.nothing = same(Value(draft.current), Value(draft.desired));
+  draft.nothing = same(draft.current, draft.desired);
   return {};
 }
 

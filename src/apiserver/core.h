@@ -14,6 +14,7 @@
 
 #include "apiserver/api.h"
 #include "apiserver/builtin.h"
+#include "apiserver/defaults.h"
 #include "apiserver/definitions.h"
 #include "apiserver/garbage.h"
 #include "apiserver/kind.h"
@@ -86,6 +87,9 @@ class Core {
   // Pages that take long to make, by path, as long as the kinds stay the same.
   std::map<std::string, std::string, std::less<>> openapi_pages;
   std::uint64_t openapi_edition = 0;
+  // As they were when their table last changed.
+  std::vector<PriorityClassFacts> priority_classes;
+  std::uint64_t priority_classes_changed = 0;
 
  private:
   struct Running {

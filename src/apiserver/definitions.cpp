@@ -283,7 +283,7 @@ void Definitions::set_status(const std::string& name, const Definition* definiti
       status["storedVersions"] = std::move(stored);
       object_in(object, "spec")["names"] = definition->names;
     }
-    return !same(Value(before), Value(object));
+    return !same(before, object);
   });
 }
 

@@ -121,6 +121,19 @@ std::string index_path(std::string_view parent, std::size_t index) {
   return fmt::format("{}[{}]", parent, index);
 }
 
+PathStep::PathStep(std::string& path, std::string_view field) : path_(path), length_(path.size()) {
+  if (!path.empty()) {
+    path += '.';
+  }
+  path += field;
+}
+
+PathStep::PathStep(std::string& path, std::size_t index) : path_(path), length_(path.size()) {
+  path += '[';
+  path += std::to_string(index);
+  path += ']';
+}
+
 std::string key_path(std::string_view parent, std::string_view key) {
   return fmt::format("{}[{}]", parent, key);
 }

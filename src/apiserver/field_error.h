@@ -57,4 +57,18 @@ using FieldErrors = std::vector<FieldError>;
 // Members of maps: "metadata.labels" + "a/b" is "metadata.labels[a/b]" in Kubernetes' hand-written rules.
 [[nodiscard]] std::string key_path(std::string_view parent, std::string_view key);
 
+// A path that is a step longer for as long as this lives: for walks that hardly ever need it.
+class PathStep {
+ public:
+  PathStep(std::string& path, std::string_view field);
+  PathStep(std::string& path, std::size_t index);
+  ~PathStep() { path_.resize(length_); }
+  PathStep(const PathStep&) = delete;
+  PathStep& operator=(const PathStep&) = delete;
+
+ private:
+  std::string& path_;
+  std::size_t length_;
+};
+
 }  // namespace gantree::apiserver

@@ -6,24 +6,29 @@ namespace gantree::apiserver {
 
 namespace {
 
+// The steps of a walk.
+using Path = std::vector<std::string>;
+
 // The set at the end of a path that grows and shrinks with the walk; made only when something is put in.
 class Cursor {
  public:
-  explicit Cursor(FieldSet& root) : root_(root) {}
-  void enter(std::string step) { path_.push_back(std::move(step)); }
-  void leave() { path_.pop_back(); }
-  void put() { put(root_); }
-  void put(FieldSet& root) const {
-    FieldSet* at = &root;
-    for (const std::string& step : path_) {
-      at = &at->children[step];
+  explicit Cursor(FieldSet& root) : made_{&root} {}
+  // Requires that the path was never shorter than now since the last call of leave().
+  void put(const Path& path) {
+    while (made_.size() <= path.size()) {
+      made_.push_back(&made_.back()->children[path[made_.size() - 1]]);
     }
-    at->member = true;
+    made_.back()->member = true;
+  }
+  // The path has become so long, and has other steps from there on.
+  void leave(std::size_t length) {
+    if (made_.size() > length + 1) {
+      made_.resize(length + 1);
+    }
   }
 
  private:
-  FieldSet& root_;
-  std::vector<std::string> path_;
+  std::vector<FieldSet*> made_;  // as far as they are made: the root, and one for each step
 };
 
 void collect_paths(const FieldSet& set, const std::string& prefix, std::vector<std::string>& into) {
@@ -42,7 +47,7 @@ class Claims {
   void walk(const Schema* schema, const Value& value) {
     switch (sharing_of(schema, value)) {
       case Sharing::kWhole:
-        cursor_.put();
+        cursor_.put(path_);
         return;
       case Sharing::kMembers:
         walk_members(schema, value.get_object());
@@ -58,14 +63,14 @@ class Claims {
     for (const auto& member : object) {
       const Property* property = schema == nullptr ? nullptr : schema->find(member.key());
       const Schema* inner = schema == nullptr ? nullptr : schema->member(member.key());
-      cursor_.enter(field_step(member.key()));
+      path_.push_back(field_step(member.key()));
       walk(inner, member.value());
       const bool bare = member.value().is_object() && member.value().get_object().empty();
       const bool empty_list = member.value().is_array() && member.value().get_array().empty();
       if (member.value().is_null() || bare || empty_list || property == nullptr) {
-        cursor_.put();
+        cursor_.put(path_);
       }
-      cursor_.leave();
+      leave();
     }
   }
 
@@ -75,19 +80,25 @@ class Claims {
       if (step.empty()) {
         continue;
       }
-      cursor_.enter(std::move(step));
+      path_.push_back(std::move(step));
       walk(schema.items, item);
-      cursor_.put();
-      cursor_.leave();
+      cursor_.put(path_);
+      leave();
     }
   }
 
+  void leave() {
+    path_.pop_back();
+    cursor_.leave(path_.size());
+  }
+
+  Path path_;
   Cursor cursor_;
 };
 
 class Comparing {
  public:
-  explicit Comparing(Comparison& result) : result_(result), cursor_(result.added) {}
+  explicit Comparing(Comparison& result) : added_(result.added), modified_(result.modified), removed_(result.removed) {}
 
   // Exactly one of both may be missing. Most of an object stays as it is, and is not walked.
   void walk(const Schema* schema, const Value* before, const Value* after) {
@@ -104,7 +115,7 @@ class Comparing {
     const bool differs = before != nullptr && after != nullptr && before->kind() != after->kind() &&
                          !before->is_null() && !after->is_null();
     if (differs) {
-      cursor_.put(result_.modified);
+      modified_.put(path_);
       return;
     }
     if (sharing == Sharing::kMembers) {
@@ -115,27 +126,30 @@ class Comparing {
                  after == nullptr ? nullptr : after->if_array());
     }
     if (before == nullptr) {
-      cursor_.put(result_.added);
+      added_.put(path_);
     } else if (after == nullptr) {
-      cursor_.put(result_.removed);
+      removed_.put(path_);
     }
   }
 
  private:
   void note(const Value* before, const Value* after) {
     if (before == nullptr) {
-      cursor_.put(result_.added);
+      added_.put(path_);
     } else if (after == nullptr) {
-      cursor_.put(result_.removed);
+      removed_.put(path_);
     } else if (!same(*before, *after)) {
-      cursor_.put(result_.modified);
+      modified_.put(path_);
     }
   }
 
   void walk_step(std::string step, const Schema* schema, const Value* before, const Value* after) {
-    cursor_.enter(std::move(step));
+    path_.push_back(std::move(step));
     walk(schema, before, after);
-    cursor_.leave();
+    path_.pop_back();
+    for (Cursor* cursor : {&added_, &modified_, &removed_}) {
+      cursor->leave(path_.size());
+    }
   }
 
   void walk_members(const Schema* schema, const Object* before, const Object* after) {
@@ -180,8 +194,10 @@ class Comparing {
     }
   }
 
-  Comparison& result_;
-  Cursor cursor_;
+  Path path_;
+  Cursor added_;
+  Cursor modified_;
+  Cursor removed_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 
 #include "apiserver/defaults.h"
@@ -42,10 +43,17 @@ void drop(Object& object, std::string_view name) {
   }
 }
 
-std::vector<PriorityClassFacts> priority_classes(const Core& core) {
+// Read again where they have changed.
+const std::vector<PriorityClassFacts>& priority_classes(Core& core) {
   static constexpr std::string_view kTable = "priorityclasses.scheduling.k8s.io";
-  std::vector<PriorityClassFacts> classes;
-  if (const Table* table = core.store.find_table(kTable)) {
+  const Table* table = core.store.find_table(kTable);
+  const std::uint64_t changed = table == nullptr ? 0 : table->changed;
+  std::vector<PriorityClassFacts>& classes = core.priority_classes;
+  if (std::exchange(core.priority_classes_changed, changed) == changed) {
+    return classes;
+  }
+  classes.clear();
+  if (table != nullptr) {
     for (const auto& [key, entry] : table->entries) {
       const auto object = core.read(kTable, key);
       if (!object) {
@@ -212,7 +220,7 @@ Outcome<> prepare_kind(Core& core, const Kind& kind, Object& object) {
   return {};
 }
 
-Outcome<> check_object(const Kind& kind, const Object* old, const Object& object, std::string_view subresource) {
+Outcome<> check_object(const Kind& kind, Object* old, Object& object, std::string_view subresource) {
   FieldErrors errors = check_metadata(kind.group, kind.kind, object);
   const auto add = [&errors](FieldErrors more) {
     errors.insert(errors.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -221,8 +229,12 @@ Outcome<> check_object(const Kind& kind, const Object* old, const Object& object
     add(check_metadata_change(*old, object));
   }
   if (kind.schema != nullptr) {
-    const Value before = old == nullptr ? Value() : Value(*old);
-    add(validate_object(*kind.schema, Value(object), old == nullptr ? nullptr : &before));
+    Lent value(object);
+    std::optional<Lent> before;
+    if (old != nullptr) {
+      before.emplace(*old);
+    }
+    add(validate_object(*kind.schema, *value, before ? &**before : nullptr));
   }
   if (!kind.custom() && old == nullptr) {
     add(check_create(kind.group, kind.kind, object));

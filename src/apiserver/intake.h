@@ -25,9 +25,8 @@ void complete_new(const Kind& kind, Object& object);
 // belongs to nobody, so the account of who owns which field comes before.
 [[nodiscard]] Outcome<> prepare_kind(Core& core, const Kind& kind, Object& object);
 
-// 422 where the object is not as it should be. `old` is null where it is new.
-[[nodiscard]] Outcome<> check_object(const Kind& kind, const Object* old, const Object& object,
-                                     std::string_view subresource);
+// 422 where the object is not as it should be. `old` is null where it is new. Both stay as they are.
+[[nodiscard]] Outcome<> check_object(const Kind& kind, Object* old, Object& object, std::string_view subresource);
 
 // Who writes: fieldManager, else the client's program.
 [[nodiscard]] std::string manager_of(const Request& request);

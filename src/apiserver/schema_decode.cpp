@@ -63,7 +63,7 @@ class Decoding {
  public:
   // `owner` is the structure that has the field at `path`.
   std::optional<std::string> check(const Schema& schema, const Value& value, std::string_view owner,
-                                   const std::string& path) {
+                                   std::string& path) {
     if (value.is_null() || schema.type == SchemaType::kAny) {
       return std::nullopt;
     }
@@ -130,7 +130,7 @@ class Decoding {
   }
 
   std::optional<std::string> check_items(const Schema& schema, const Value& value, std::string_view owner,
-                                         const std::string& path) {
+                                         std::string& path) {
     const Array* array = value.if_array();
     if (array == nullptr) {
       return mismatch(schema, value, owner, path);
@@ -147,7 +147,7 @@ class Decoding {
   }
 
   std::optional<std::string> check_members(const Schema& schema, const Value& value, std::string_view owner,
-                                           const std::string& path) {
+                                           std::string& path) {
     const Object* object = value.if_object();
     if (object == nullptr) {
       return mismatch(schema, value, owner, path);
@@ -160,7 +160,11 @@ class Decoding {
       }
       // Members of maps have no names of their own in such complaints.
       const bool field = schema.find(member.key()) != nullptr;
-      if (auto problem = check(*known, member.value(), inner, field ? child_path(path, member.key()) : path)) {
+      std::optional<PathStep> step;
+      if (field) {
+        step.emplace(path, std::string_view(member.key()));
+      }
+      if (auto problem = check(*known, member.value(), inner, path)) {
         return problem;
       }
     }
@@ -174,7 +178,8 @@ std::optional<std::string> decode_error(const Schema& schema, const Value& value
   if (!value.is_object()) {
     return fmt::format("json: cannot unmarshal {} into Go value of type {}", go_kind(value), go_type(schema));
   }
-  return Decoding().check(schema, value, schema.name, {});
+  std::string path;
+  return Decoding().check(schema, value, schema.name, path);
 }
 
 }  // namespace gantree::apiserver

@@ -8,14 +8,15 @@ namespace gantree::apiserver {
 
 namespace {
 
-void prune_into(const Schema& schema, Value& value, const std::string& path, std::vector<std::string>& unknown);
+void prune_into(const Schema& schema, Value& value, std::string& path, std::vector<std::string>& unknown);
 
-void prune_object(const Schema& schema, Object& object, const std::string& path, std::vector<std::string>& unknown) {
+void prune_object(const Schema& schema, Object& object, std::string& path, std::vector<std::string>& unknown) {
   std::vector<std::string> gone;
   for (auto& member : object) {
     const std::string_view key = member.key();
     if (const Schema* known = schema.member(key); known != nullptr) {
-      prune_into(*known, member.value(), child_path(path, key), unknown);
+      const PathStep step(path, key);
+      prune_into(*known, member.value(), path, unknown);
     } else if (!schema.preserve_unknown) {
       gone.emplace_back(key);
     }
@@ -26,14 +27,15 @@ void prune_object(const Schema& schema, Object& object, const std::string& path,
   }
 }
 
-void prune_into(const Schema& schema, Value& value, const std::string& path, std::vector<std::string>& unknown) {
+void prune_into(const Schema& schema, Value& value, std::string& path, std::vector<std::string>& unknown) {
   if (Object* object = value.if_object(); object != nullptr && schema.type != SchemaType::kAny) {
     prune_object(schema, *object, path, unknown);
   } else if (object != nullptr && !schema.properties.empty()) {
     prune_object(schema, *object, path, unknown);
   } else if (Array* array = value.if_array(); array != nullptr && schema.items != nullptr) {
     for (std::size_t i = 0; i < array->size(); ++i) {
-      prune_into(*schema.items, (*array)[i], index_path(path, i), unknown);
+      const PathStep step(path, i);
+      prune_into(*schema.items, (*array)[i], path, unknown);
     }
   }
 }
@@ -111,7 +113,8 @@ void set_defaults(const Schema& schema, Value& value) {
 
 std::vector<std::string> prune(const Schema& schema, Value& value) {
   std::vector<std::string> unknown;
-  prune_into(schema, value, {}, unknown);
+  std::string path;
+  prune_into(schema, value, path, unknown);
   return unknown;
 }
 

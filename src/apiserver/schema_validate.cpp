@@ -114,7 +114,7 @@ class Validation {
  public:
   explicit Validation(std::size_t limit) : limit_(limit) {}
 
-  void check(const Schema& schema, const Value& value, const std::string& path) {
+  void check(const Schema& schema, const Value& value, std::string& path) {
     if (errors_.size() >= limit_) {
       return;
     }
@@ -150,7 +150,7 @@ class Validation {
     }
   }
 
-  void check_members(const Schema& schema, const Object& object, const std::string& path) {
+  void check_members(const Schema& schema, const Object& object, std::string& path) {
     for (const Property& property : schema.properties) {
       if (!schema.plain && property.required && object.if_contains(property.name) == nullptr) {
         add(required(child_path(path, property.name)));
@@ -158,15 +158,17 @@ class Validation {
     }
     for (const auto& member : object) {
       if (const Schema* known = schema.member(member.key()); known != nullptr) {
-        check(*known, member.value(), child_path(path, member.key()));
+        const PathStep step(path, member.key());
+        check(*known, member.value(), path);
       }
     }
   }
 
-  void check_items(const Schema& schema, const Array& array, const std::string& path) {
+  void check_items(const Schema& schema, const Array& array, std::string& path) {
     if (schema.items != nullptr) {
       for (std::size_t i = 0; i < array.size(); ++i) {
-        check(*schema.items, array[i], index_path(path, i));
+        const PathStep step(path, i);
+        check(*schema.items, array[i], path);
       }
     }
     if (schema.plain || schema.list_type == ListType::kAtomic) {
@@ -181,7 +183,7 @@ class Validation {
     }
   }
 
-  void check_limits(const Schema& schema, const Value& value, const std::string& path) {
+  void check_limits(const Schema& schema, const Value& value, std::string& path) {
     if (value.is_string() && !schema.format.empty() && !has_format(schema.format, text_of(value))) {
       add(type_invalid(path, value, in_body(path, "must be of type {}: {}", schema.format, to_json(value))));
     }
@@ -268,7 +270,7 @@ class Validation {
     return validate(schema, value, path, 1).empty();
   }
 
-  void check_parts(const Limits& limits, const Value& value, const std::string& path) {
+  void check_parts(const Limits& limits, const Value& value, std::string& path) {
     for (const Schema* part : limits.all_of) {
       check(*part, value, path);
     }
@@ -302,7 +304,8 @@ class Validation {
 
 FieldErrors validate(const Schema& schema, const Value& value, std::string_view path, std::size_t limit) {
   Validation validation(limit);
-  validation.check(schema, value, std::string(path));
+  std::string begin(path);
+  validation.check(schema, value, begin);
   return validation.take();
 }
 

@@ -1,5 +1,7 @@
 #include "apiserver/writing.h"
 
+#include <optional>
+
 #include "apiserver/apply.h"
 #include "apiserver/convert.h"
 #include "apiserver/intake.h"
@@ -26,7 +28,7 @@ Answer rehearsed_answer(int status, Object object) {
 
 }  // namespace
 
-void keep_account(const Core& core, const Request& request, const Object* old, Object& object) {
+void keep_account(const Core& core, const Request& request, Object* old, Object& object) {
   const Kind& kind = *request.kind;
   if (kind.schema == nullptr) {
     return;
@@ -38,14 +40,12 @@ void keep_account(const Core& core, const Request& request, const Object* old, O
   manager.status_apart = kind.has("status");
   manager.built_in = !kind.custom();
   manager.time = core.now();
-  Value changed(std::move(object));
-  if (old == nullptr) {
-    track_update(*kind.schema, nullptr, changed, manager);
-  } else {
-    const Value before(*old);
-    track_update(*kind.schema, &before, changed, manager);
+  Lent changed(object);
+  std::optional<Lent> before;
+  if (old != nullptr) {
+    before.emplace(*old);
   }
-  object = std::move(changed.get_object());
+  track_update(*kind.schema, before ? &**before : nullptr, *changed, manager);
 }
 
 Task<Answer> store_new(Core& core, Written written) {
@@ -54,7 +54,7 @@ Task<Answer> store_new(Core& core, Written written) {
   if (stored == nullptr) {
     co_return refuse(no_such_path());
   }
-  Object given = written.object;
+  Object given = written.request->dry_run() ? written.object : Object();
   if (stored->version != kind->version || stored->group != kind->group) {
     auto converted = co_await convert(core, stored, std::move(written.object));
     if (!converted) {
@@ -87,7 +87,7 @@ Task<std::optional<Answer>> store_changed(Core& core, Written written) {
   if (stored == nullptr) {
     co_return std::optional<Answer>(refuse(no_such_path()));
   }
-  Object given = written.object;
+  Object given = written.request->dry_run() ? written.object : Object();
   if (stored->version != kind->version || stored->group != kind->group) {
     auto converted = co_await convert(core, stored, std::move(written.object));
     if (!converted) {

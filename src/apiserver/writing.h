@@ -26,6 +26,6 @@ struct Written {
 [[nodiscard]] Answer written_answer(const Core& core, const Request& request, int status, const Entry& entry);
 
 // The account of who wrote which field, where nothing else has kept it.
-void keep_account(const Core& core, const Request& request, const Object* old, Object& object);
+void keep_account(const Core& core, const Request& request, Object* old, Object& object);
 
 }  // namespace gantree::apiserver
