@@ -12,7 +12,7 @@ need = @scripts/install-dependencies
 configure = cmake --preset $(1) $(2) >/dev/null
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e bench bench-e2e lint format fuzz asan tsan clean
+.PHONY: help build demo test e2e bench bench-e2e bench-up lint format fuzz asan tsan clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,12 @@ bench-e2e: ## measure the scheduler on a real control plane, with 5,000 and 20,0
 	@cmake --build --preset bench --target gantree pod_load workload_load
 	@"$$(scripts/e2e-python)" bench/e2e/pods.py build/bench/apps/gantree/gantree build/bench/bench/pod_load $(BENCH_E2E)
 	@"$$(scripts/e2e-python)" bench/e2e/queues.py build/bench/apps/gantree/gantree build/bench/bench/pod_load build/bench/bench/workload_load
+
+bench-up: ## measure the embedded cluster as an API server, beside a real kube-apiserver with etcd; ten minutes
+	$(need) build bench e2e
+	@$(call configure,bench)
+	@cmake --build --preset bench --target gantree api_load
+	@"$$(scripts/e2e-python)" bench/e2e/up.py build/bench/apps/gantree/gantree build/bench/bench/api_load $(BENCH_UP)
 
 lint: ## formatting, clang-tidy, and the rules of the house
 	$(need) build test lint

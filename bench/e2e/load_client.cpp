@@ -8,16 +8,11 @@
 #include <cstdlib>
 #include <thread>
 
+#include "json/read.h"
 #include "kube/config.h"
 #include "kube/credentials.h"
 
 namespace gantree::load {
-
-namespace {
-
-constexpr int kInFlight = 96;
-
-}  // namespace
 
 void die(const std::string& message) {
   fmt::print(stderr, "{}: {}\n", program_invocation_short_name, message);
@@ -40,7 +35,7 @@ void Tally::wait() const {
   }
 }
 
-LoadClient::LoadClient(const std::string& kubeconfig) {
+LoadClient::LoadClient(const std::string& kubeconfig, int in_flight) {
   const auto config = kube::load_config({.kubeconfig = kubeconfig, .context = ""}, kube::process_environment());
   if (!config) {
     die(config.error().message);
@@ -50,9 +45,41 @@ LoadClient::LoadClient(const std::string& kubeconfig) {
     die(credentials.error().message);
   }
   transport_ = std::make_unique<http::Client>(kube::make_endpoint(*config, *credentials));
+  watching_ = std::make_unique<http::Client>(kube::make_endpoint(*config, *credentials));
   kube::ClientOptions options;
-  options.max_in_flight = kInFlight;
+  options.max_in_flight = in_flight;
   client_ = std::make_unique<kube::Client>(*transport_, *credentials, options);
+}
+
+std::vector<PodName> list_pods(kube::Client& client, const std::string& ns) {
+  std::vector<PodName> pods;
+  std::string next;
+  do {
+    kube::ListOptions options;
+    options.continue_token = next;
+    std::atomic<bool> done = false;
+    client.list_page(kube::pods(), ns, options, [&](const kube::Reply& reply) {
+      if (!reply.ok()) {
+        die(reply.message);
+      }
+      const auto read = json::read_documents("list", reply.body);
+      if (!read) {
+        die(read.error().message);
+      }
+      const json::Value root = read->front().root();
+      for (const json::NodeData& item : root["items"].items()) {
+        const json::Value metadata = json::Value(&item)["metadata"];
+        pods.push_back({std::string(metadata["name"].text()), std::string(metadata["uid"].text())});
+      }
+      const json::Value token = root["metadata"]["continue"];
+      next = token ? std::string(token.text()) : std::string();
+      done = true;
+    });
+    while (!done) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  } while (!next.empty());
+  return pods;
 }
 
 }  // namespace gantree::load

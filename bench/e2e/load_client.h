@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "http/client.h"
 #include "kube/client.h"
@@ -25,15 +26,27 @@ class Tally {
   std::atomic<std::size_t> answered_ = 0;
 };
 
-// A client of that cluster, with as many requests in flight as `gantree run` has. Ends the program where there is none.
+// As many requests in flight as `gantree run` has.
+inline constexpr int kInFlight = 96;
+
+// A client of that cluster. Ends the program where there is none.
 class LoadClient {
  public:
-  explicit LoadClient(const std::string& kubeconfig);
+  explicit LoadClient(const std::string& kubeconfig, int in_flight = kInFlight);
   [[nodiscard]] kube::Client& operator*() { return *client_; }
+  // Another thread than that of the writes.
+  [[nodiscard]] http::Client& watching() { return *watching_; }
 
  private:
   std::unique_ptr<http::Client> transport_;
+  std::unique_ptr<http::Client> watching_;
   std::unique_ptr<kube::Client> client_;
 };
+
+struct PodName {
+  std::string name;
+  std::string uid;
+};
+[[nodiscard]] std::vector<PodName> list_pods(kube::Client& client, const std::string& ns);
 
 }  // namespace gantree::load

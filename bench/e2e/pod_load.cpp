@@ -19,7 +19,6 @@
 #include <thread>
 #include <vector>
 
-#include "json/read.h"
 #include "kube/client.h"
 #include "kube/reflector.h"
 #include "load_client.h"
@@ -85,42 +84,6 @@ void make_pods(kube::Client& client, const std::string& ns, const std::string& s
   }
   tally.wait();
   report("pods", static_cast<std::size_t>(count), since(began));
-}
-
-struct PodName {
-  std::string name;
-  std::string uid;
-};
-
-std::vector<PodName> list_pods(kube::Client& client, const std::string& ns) {
-  std::vector<PodName> pods;
-  std::string next;
-  do {
-    kube::ListOptions options;
-    options.continue_token = next;
-    std::atomic<bool> done = false;
-    client.list_page(kube::pods(), ns, options, [&](const kube::Reply& reply) {
-      if (!reply.ok()) {
-        die(reply.message);
-      }
-      const auto read = json::read_documents("list", reply.body);
-      if (!read) {
-        die(read.error().message);
-      }
-      const json::Value root = read->front().root();
-      for (const json::NodeData& item : root["items"].items()) {
-        const json::Value metadata = json::Value(&item)["metadata"];
-        pods.push_back({std::string(metadata["name"].text()), std::string(metadata["uid"].text())});
-      }
-      const json::Value token = root["metadata"]["continue"];
-      next = token ? std::string(token.text()) : std::string();
-      done = true;
-    });
-    while (!done) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  } while (!next.empty());
-  return pods;
 }
 
 void bind_all(kube::Client& client, const std::string& ns) {
