@@ -218,11 +218,47 @@ Result<Value> parse_json_parts(std::string_view text, const Wanted& wanted) {
   return parse(text, &wanted);
 }
 
+namespace {
+
+// The bytes of the letter that begins the text, by UTF-8; 0 where it is none.
+std::size_t letter_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) {
+    return 1;
+  }
+  if (first >= 0xC2 && first < 0xE0) {
+    return follows(1) ? 2 : 0;
+  }
+  // Neither longer than it must be, nor half of a pair, nor beyond what there is.
+  const bool odd = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) >= 0xA0) ||
+                   (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) >= 0x90);
+  if (first >= 0xE0 && first < 0xF0) {
+    return !odd && follows(1) && follows(2) ? 3 : 0;
+  }
+  return first >= 0xF0 && first < 0xF5 && !odd && follows(1) && follows(2) && follows(3) ? 4 : 0;
+}
+
+}  // namespace
+
 void append_json_text(std::string& out, std::string_view text) {
   out += '"';
   std::size_t done = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      // What came in a URL may be anything.
+      const std::size_t length = letter_length(text.substr(i));
+      if (length > 0) {
+        i += length - 1;
+        continue;
+      }
+      out.append(text.substr(done, i - done));
+      done = i + 1;
+      out += "\\ufffd";
+      continue;
+    }
     if (c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20) {
       continue;
     }

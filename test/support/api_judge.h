@@ -46,7 +46,7 @@ class ApiJudge {
   // JSON.
   using Objects = std::map<std::pair<std::string, std::string>, std::string>;
   [[nodiscard]] Objects objects();
-  // Every object can be put back as it is, and that changes nothing.
+  // Every object can be put back as it is, and doing so again changes nothing.
   [[nodiscard]] std::string put_all_back();
   [[nodiscard]] std::size_t passed_over() const { return passed_over_; }
 

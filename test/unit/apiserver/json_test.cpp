@@ -66,5 +66,15 @@ TEST(Json, IsReadInPartsWhereTheRestIsNotWanted) {
   EXPECT_NE(read(R"({"x":{]})").find("cannot be read"), std::string::npos);
 }
 
+TEST(Json, IsWrittenAsUtf8WhateverTheText) {
+  EXPECT_EQ(to_json(Value("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80")), "\"a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"");
+  for (const std::string bad :
+       {"\xAD", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF", "\xE2\x82"}) {
+    const std::string text = to_json(Value("x" + bad + "y"));
+    EXPECT_TRUE(parse_json(text)) << text;
+    EXPECT_TRUE(text.starts_with("\"x\\ufffd") && text.ends_with("y\"")) << text;
+  }
+}
+
 }  // namespace
 }  // namespace gantree::apiserver
