@@ -87,10 +87,14 @@ std::string judge(const ApiRequest& request, const Answer& answer) {
   };
   // Kubernetes says of a version of the future that it has not come in time.
   const bool of_the_future = answer.status == 504 && text.find("ResourceVersionTooLarge") != std::string::npos;
-  if (!answer.ok() && !of_the_future && (answer.status < 400 || answer.status >= 500)) {
+  // And of what is applied with values of the wrong type that it could not go on, where it is the caller's fault.
+  const bool misfit = answer.status == 500 && text.find("does not fit the schema") != std::string::npos;
+  if (!answer.ok() && !of_the_future && !misfit && (answer.status < 400 || answer.status >= 500)) {
     return wrong("the answer is neither a yes nor a no of the caller's making");
   }
-  if (answer.streaming || (answer.ok() && !answer.content_type.starts_with("application/json"))) {
+  // Of a path that is no resource's Kubernetes says so in plain text.
+  const bool no_resource = answer.status == 404 && answer.content_type.starts_with("text/plain");
+  if (answer.streaming || no_resource || (answer.ok() && !answer.content_type.starts_with("application/json"))) {
     return {};
   }
   const auto body = parse_json(text);
