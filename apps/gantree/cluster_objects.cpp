@@ -13,6 +13,7 @@
 #include "json/read.h"
 #include "kube/blocking.h"
 #include "kube/discovery.h"
+#include "live/object.h"
 #include "output.h"
 #include "service/dispatcher.h"
 
@@ -70,7 +71,7 @@ Result<> list(kube::Client& client, const kube::Resource& resource, std::vector<
     if (!reply.ok()) {
       return fail(Errc::kIo, fmt::format("{} cannot be listed: {}", resource.plural, reply.message));
     }
-    auto documents = json::read_documents(resource.plural, reply.body);
+    auto documents = json::read_documents(std::string(kNoFile), reply.body);
     if (!documents || documents->size() != 1) {
       return fail(Errc::kIo, fmt::format("the API server's list of {} cannot be read", resource.plural));
     }

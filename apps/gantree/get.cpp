@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "cluster_objects.h"
 #include "commands.h"
 #include "connection.h"
+#include "cycle/gang_name.h"
 #include "input.h"
 #include "output.h"
 #include "queues.h"
@@ -31,6 +33,7 @@ namespace {
 
 struct GetOptions {
   std::string what;
+  std::string name;                // of one alone; "" for all
   std::vector<std::string> files;  // none: the cluster
   kube::ConfigRequest config;
   std::string ns;
@@ -40,7 +43,35 @@ struct GetOptions {
 };
 
 constexpr std::string_view kQueues = "queues";
+constexpr std::string_view kLocalQueues = "localqueues";
+constexpr std::string_view kWorkloads = "workloads";
 constexpr std::string_view kGangs = "gangs";
+
+// What people call them.
+const std::map<std::string, std::string>& kind_names() {
+  static const std::map<std::string, std::string> kNames = [] {
+    std::map<std::string, std::string> names;
+    for (const auto& [kind, words] : {std::pair<std::string_view, std::vector<std::string>>{kGangs, {"gangs", "gang"}},
+                                      {kQueues, {"queues", "queue", "q", "clusterqueues", "clusterqueue", "cq"}},
+                                      {kLocalQueues, {"localqueues", "localqueue", "lq"}},
+                                      {kWorkloads, {"workloads", "workload", "wl"}}}) {
+      for (const std::string& word : words) {
+        names.emplace(word, kind);
+      }
+    }
+    return names;
+  }();
+  return kNames;
+}
+
+bool shows_queues(const GetOptions& options) {
+  return options.what == kQueues || options.what == kLocalQueues;
+}
+
+// A Workload goes by its own name and by that of its job, with or without the kind.
+bool is_meant(const view::WorkloadRow& row, const std::string& name) {
+  return name.empty() || row.name == name || row.job == name || row.job.substr(row.job.find('/') + 1) == name;
+}
 
 ApiKind node_kind() {
   return {.group = "", .kind = "Node", .versions = {"v1"}, .namespaced = false};
@@ -66,7 +97,7 @@ Result<> read_cluster(GetOptions& options, Queues& queues) {
   if (auto taken = take_queues(*documents, queues); !taken) {
     return taken;
   }
-  if (options.what == kQueues || !view::needs_hosts(queues.controller)) {
+  if (shows_queues(options) || !view::needs_hosts(queues.controller)) {
     return {};
   }
   const auto nodes = list_objects(*cluster, {node_kind()});
@@ -82,10 +113,19 @@ std::string as_values(const GetOptions& options, json::Out out) {
   return options.output == "json" ? out.to_json(true) + "\n" : out.to_yaml();
 }
 
+// Those of that name alone.
+std::vector<view::QueueRow> of_name(std::vector<view::QueueRow> rows, const std::string& name) {
+  std::erase_if(rows, [&](const view::QueueRow& row) { return !name.empty() && row.name != name; });
+  return rows;
+}
+
 std::string render_queues(const GetOptions& options, const kueue::Controller& queues) {
-  const auto rows = view::cluster_queue_rows(queues);
-  const bool with_local = options.all_namespaces || !options.ns.empty();
-  const auto local = with_local ? view::local_queue_rows(queues, options.ns) : std::vector<view::QueueRow>();
+  const bool local_alone = options.what == kLocalQueues;
+  const auto rows =
+      local_alone ? std::vector<view::QueueRow>() : of_name(view::cluster_queue_rows(queues), options.name);
+  const bool with_local = local_alone || options.all_namespaces || !options.ns.empty();
+  const auto local =
+      with_local ? of_name(view::local_queue_rows(queues, options.ns), options.name) : std::vector<view::QueueRow>();
   if (options.output == "json" || options.output == "yaml") {
     json::Out out = json::Out::object();
     out.add("queues", view::queues_to_json(rows));
@@ -101,20 +141,24 @@ std::string render_queues(const GetOptions& options, const kueue::Controller& qu
     drawn += (drawn.empty() ? "" : "\n") + view::queues_to_text(local, wide, text);
   }
   if (drawn.empty()) {
-    tell("there are no queues");
+    tell(options.name.empty() ? std::string("there are no queues")
+                              : fmt::format("there is no queue \"{}\"", options.name));
   }
   return drawn;
 }
 
 std::string render_workloads(const GetOptions& options, Queues& queues) {
   const view::TextOptions text = text_options(*options.color);
-  const auto rows = view::workload_rows(queues.controller, queues.scheduler.cluster(), options.ns, text.unicode);
+  auto rows = view::workload_rows(queues.controller, queues.scheduler.cluster(), options.ns, text.unicode);
+  std::erase_if(rows, [&](const view::WorkloadRow& row) { return !is_meant(row, options.name); });
   if (options.output == "json" || options.output == "yaml") {
     return as_values(options, std::move(json::Out::object().add("workloads", view::workloads_to_json(rows))));
   }
   if (rows.empty()) {
-    tell(options.ns.empty() ? std::string("there are no workloads")
-                            : fmt::format("there are no workloads in namespace \"{}\" (-A shows all)", options.ns));
+    const std::string what =
+        options.name.empty() ? std::string("are no workloads") : fmt::format("is no workload \"{}\"", options.name);
+    tell(options.ns.empty() ? fmt::format("there {}", what)
+                            : fmt::format("there {} in namespace \"{}\" (-A shows all)", what, options.ns));
     return {};
   }
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
@@ -126,7 +170,8 @@ std::string render_gangs(const GetOptions& options, const Plan& plan, Cluster& c
     return as_values(options, plan_to_json(plan, cluster));
   }
   if (plan.decisions.empty()) {
-    tell("no gang runs or asks for a place");
+    tell(options.name.empty() ? std::string("no gang runs or asks for a place")
+                              : fmt::format("no gang \"{}\" runs or asks for a place", options.name));
     return {};
   }
   const view::TextOptions text = text_options(*options.color);
@@ -147,15 +192,17 @@ int get_gangs(const GetOptions& options) {
   if (world.cluster.engine().topologies() == 0) {
     world.cluster.engine().add_topology({"hosts", {kHostnameLabel}});
   }
-  Plan plan = view::present_plan(world.cluster, world.quota, std::move(world.reading.queue));
-  if (!options.ns.empty()) {
-    std::erase_if(plan.decisions, [&](const Decision& one) { return one.key.ns != options.ns; });
-    std::erase_if(plan.evictions, [&](const Eviction& one) { return one.key.ns != options.ns; });
-  }
+  Plan plan = view::present_plan(world.cluster, world.quota, std::move(world.reading.queue), world.reading.records);
+  const auto other = [&](const GangKey& key) {
+    return (!options.ns.empty() && key.ns != options.ns) || (!options.name.empty() && !may_mean(options.name, key));
+  };
+  std::erase_if(plan.decisions, [&](const Decision& one) { return other(one.key); });
+  std::erase_if(plan.evictions, [&](const Eviction& one) { return other(one.key); });
   return write_output(render_gangs(options, plan, world.cluster)) ? kDone : kBadInput;
 }
 
 int get(GetOptions options) {
+  options.what = kind_names().at(options.what);
   if (options.what == kGangs) {
     return get_gangs(options);
   }
@@ -169,8 +216,9 @@ int get(GetOptions options) {
     tell(remark);
   }
   const std::string drawn =
-      options.what == kQueues ? render_queues(options, queues.controller) : render_workloads(options, queues);
-  return write_output(drawn) ? kDone : kBadInput;
+      shows_queues(options) ? render_queues(options, queues.controller) : render_workloads(options, queues);
+  const bool missing = drawn.empty() && !options.name.empty();
+  return write_output(drawn) && !missing ? kDone : kBadInput;
 }
 
 }  // namespace
@@ -179,10 +227,18 @@ void add_get(CLI::App& app, std::function<int()>& run) {
   auto options = std::make_shared<GetOptions>();
   CLI::App* command = app.add_subcommand(
       "get", "List gangs, queues or workloads: who runs where, who waits, for what, and what is used");
-  command->add_option("KIND", options->what, "gangs, queues or workloads")
+  std::vector<std::string> words;
+  for (const auto& [word, kind] : kind_names()) {
+    words.push_back(word);
+  }
+  command
+      ->add_option("KIND", options->what,
+                   "gangs, queues, localqueues or workloads; also in the singular, or short: q, cq, lq, wl")
       ->required()
-      ->check(CLI::IsMember({"gangs", "queues", "workloads"}))
+      ->check(CLI::IsMember(words))
       ->type_name("KIND");
+  command->add_option("NAME", options->name, "Show this one alone; a workload also by the name of its job")
+      ->type_name("NAME");
   command
       ->add_option("-f,--file", options->files,
                    "A file, a folder, or - for standard input, instead of the cluster; may be given often")

@@ -56,7 +56,6 @@ class LiveObjects::State {
       }
     }
 
-    [[nodiscard]] const ApiKind& kind() const { return kind_; }
     std::map<std::string, std::string> objects;  // under the mutex
 
    private:
@@ -114,7 +113,7 @@ std::string LiveObjects::trouble() const {
 }
 
 Result<std::vector<json::Document>> LiveObjects::documents() const {
-  std::vector<std::pair<std::string, std::string>> lists;
+  std::vector<std::string> lists;
   {
     const std::scoped_lock lock(state_->mutex);
     for (const State::KindSink& sink : state_->sinks) {
@@ -123,13 +122,13 @@ Result<std::vector<json::Document>> LiveObjects::documents() const {
         text += (text.empty() ? "" : ",") + object;
       }
       if (!text.empty()) {
-        lists.emplace_back(sink.kind().kind, R"({"apiVersion":"v1","kind":"List","items":[)" + text + "]}");
+        lists.push_back(R"({"apiVersion":"v1","kind":"List","items":[)" + text + "]}");
       }
     }
   }
   std::vector<json::Document> all;
-  for (auto& [kind, text] : lists) {
-    auto documents = json::read_documents(kind, std::move(text));
+  for (std::string& text : lists) {
+    auto documents = json::read_documents(std::string(kNoFile), std::move(text));
     if (!documents) {
       return tl::unexpected(documents.error());
     }

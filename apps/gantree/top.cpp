@@ -92,8 +92,10 @@ Result<std::string> picture(const std::vector<json::Document>& documents, const 
   if (world.cluster.engine().topologies() == 0) {
     world.cluster.engine().add_topology({"hosts", {kHostnameLabel}});
   }
-  const view::TextOptions text = text_options(*options.color);
-  const Plan plan = view::present_plan(world.cluster, world.quota, std::move(world.reading.queue));
+  view::TextOptions text = text_options(*options.color);
+  text.present = true;
+  const Plan plan =
+      view::present_plan(world.cluster, world.quota, std::move(world.reading.queue), world.reading.records);
   return heading(what, world.cluster, plan) + view::text_plan(world.cluster, plan, text) + queue_table(documents, text);
 }
 

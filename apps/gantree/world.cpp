@@ -111,6 +111,14 @@ Result<> read_world(const std::vector<json::Document>& documents, const Sources&
     }
   }
   world.reading = std::move(*taken);
+  for (Submission& submission : world.reading.queue) {
+    if (submission.rejection) {
+      submission.rejection->message = without_places(std::move(submission.rejection->message));
+    }
+  }
+  for (std::string& note : world.reading.notes) {
+    note = without_places(std::move(note));
+  }
   return {};
 }
 

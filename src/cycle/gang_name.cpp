@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -12,11 +13,31 @@ namespace gantree {
 
 namespace {
 
-constexpr std::string_view kReplicated = "LeaderWorkerSet";
+// Kinds whose parts are gangs of their own, called NAME-INDEX.
+constexpr std::string_view kReplicated[] = {"LeaderWorkerSet", "Deployment", "ReplicaSet"};
 
-bool same_kind(std::string_view a, std::string_view b) {
+// As kubectl knows them.
+constexpr std::pair<std::string_view, std::string_view> kShortNames[] = {
+    {"po", "pod"},       {"deploy", "deployment"},   {"rs", "replicaset"}, {"sts", "statefulset"},
+    {"ds", "daemonset"}, {"lws", "leaderworkerset"}, {"cj", "cronjob"},    {"wl", "workload"}};
+
+bool equal_but_case(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+// `typed` is what somebody wrote.
+bool same_kind(std::string_view typed, std::string_view kind) {
+  typed = typed.substr(0, typed.find('.'));
+  if (equal_but_case(typed, kind)) {
+    return true;
+  }
+  if (typed.ends_with('s') && equal_but_case(typed.substr(0, typed.size() - 1), kind)) {
+    return true;
+  }
+  return std::any_of(std::begin(kShortNames), std::end(kShortNames), [&](const auto& known) {
+    return equal_but_case(typed, known.first) && equal_but_case(known.second, kind);
+  });
 }
 
 struct Wanted {
@@ -30,8 +51,8 @@ struct Wanted {
   // A replica of the set of that name.
   [[nodiscard]] bool replica(const GangKey& key) const {
     const std::string_view full = key.name;
-    if (key.kind != kReplicated || full.size() < name.size() + 2 || !full.starts_with(name) ||
-        full[name.size()] != '-') {
+    if (std::find(std::begin(kReplicated), std::end(kReplicated), key.kind) == std::end(kReplicated) ||
+        full.size() < name.size() + 2 || !full.starts_with(name) || full[name.size()] != '-') {
       return false;
     }
     const std::string_view index = full.substr(name.size() + 1);
@@ -101,6 +122,12 @@ std::vector<NamedGangs> find_gangs(const std::vector<GangKey>& all, std::string_
                      .keys = exact == keys.end() ? std::move(keys) : std::vector<GangKey>{*exact}});
   }
   return named;
+}
+
+bool may_mean(std::string_view text, const GangKey& object) {
+  const std::vector<Wanted> all = readings(text);
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Wanted& wanted) { return wanted.place(object) && object.name == wanted.name; });
 }
 
 std::vector<std::string> similar_names(const std::vector<GangKey>& all, std::string_view text, std::size_t most) {

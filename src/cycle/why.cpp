@@ -76,7 +76,9 @@ class Inquiry : public CycleObserver {
   Inquiry(const std::vector<GangKey>& keys, int turns) : keys_(keys), turns_(turns) {}
 
   void before(const Submission& submission, Cluster& cluster, const Quota& quota) override {
-    turn_ = turn_of_.try_emplace(submission.key, static_cast<int>(turn_of_.size()) + 1).first->second;
+    turn_ = is_in_line(submission)
+                ? turn_of_.try_emplace(submission.key, static_cast<int>(turn_of_.size()) + 1).first->second
+                : 0;
     running_ = cluster.running().size();
     // Where the first of them lands can be judged only by what it finds.
     if (asked_about(submission.key) && (!found_ || found_->key == submission.key)) {
@@ -150,7 +152,7 @@ class Inquiry : public CycleObserver {
     view_.dialect = submission.dialect;
     view_.priority = submission.priority;
     view_.turn = turn_;
-    view_.turns = turns_;
+    view_.turns = turn_ == 0 ? 0 : turns_;
     view_.alternatives = submission.alternatives.size();
     if (submission.queue) {
       view_.queue = quota.rules(*submission.queue).name;
@@ -257,7 +259,7 @@ Explanation explain_gang(Cluster& cluster, Quota& quota, std::vector<Submission>
       running.push_back(gang);
     }
   }
-  Inquiry inquiry(keys, static_cast<int>(submissions.size()));
+  Inquiry inquiry(keys, static_cast<int>(std::count_if(submissions.begin(), submissions.end(), is_in_line)));
   const Plan plan = run_cycle(cluster, quota, std::move(submissions), &inquiry);
   GANTREE_CHECK(inquiry.found() || !running.empty());
   Explanation explanation = inquiry.found() ? std::move(*inquiry.found()) : explain_running(running.front());

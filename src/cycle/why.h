@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/decision.h"
+#include "model/record.h"
 #include "model/running.h"
 #include "queue/quota.h"
 #include "queue/submission.h"
@@ -173,6 +174,7 @@ struct Explanation {
   GangKey key;
   std::string dialect;
   std::int64_t priority = 0;
+  bool over = false;     // neither asks nor runs: then only the record tells of it
   bool running = false;  // then only `holdings` says more, and `evictions` who drives it out
   std::vector<Holding> holdings = {};
   Decision decision = {};  // unless running
@@ -191,8 +193,9 @@ struct Explanation {
   bool tried = false;  // remedies were looked for
   std::vector<Remedy> remedies = {};
   std::optional<Landing> landing = {};
-  std::vector<Eviction> evictions = {};  // for it, or of it where it runs
-  std::vector<Sibling> siblings = {};    // in the order asked for
+  std::vector<Eviction> evictions = {};   // for it, or of it where it runs
+  std::vector<Sibling> siblings = {};     // in the order asked for
+  std::optional<GangRecord> record = {};  // what its family has written down of it; of no importance for the rest
 };
 
 // Runs a whole cycle and explains one of these gangs, which are among the submissions or run: the first, in the

@@ -265,6 +265,12 @@ Result<Reading> take_in(std::span<const std::unique_ptr<Dialect>> dialects,
       return tl::unexpected(submitted.error());
     }
   }
+  // On a cluster that is there, what is missing may come.
+  for (Submission& submission : intake.reading.queue) {
+    if (faults != nullptr && submission.rejection) {
+      submission.rejection->wait_to_be_mended();
+    }
+  }
   if (intake.core.nodes == 0 && !intake.reading.queue.empty()) {
     intake.reading.notes.emplace_back("no Node is in the input, so nothing has a place to go");
   }

@@ -10,6 +10,7 @@
 #include "dialects/core/objects.h"
 #include "dialects/topologies.h"
 #include "dialects/workloads/workload.h"
+#include "model/record.h"
 #include "queue/quota.h"
 #include "queue/submission.h"
 #include "state/cluster.h"
@@ -19,8 +20,9 @@ namespace gantree {
 // What was read, beside the cluster itself.
 struct Reading {
   std::vector<Submission> queue;
-  std::vector<std::string> notes;      // for the user: what was taken for granted
-  std::map<std::string, int> ignored;  // objects of kinds that no dialect reads, by kind
+  std::vector<std::string> notes;         // for the user: what was taken for granted
+  std::map<std::string, int> ignored;     // objects of kinds that no dialect reads, by kind
+  std::map<GangKey, GangRecord> records;  // of gangs of which their family keeps some
 };
 
 struct Intake {

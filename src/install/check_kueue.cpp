@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "install/checks.h"
 
 namespace gantree {
@@ -34,6 +38,94 @@ std::optional<Finding> check_conversion(const Installation& installation, std::s
                        "--force-conflicts -f deploy/gantree.yaml"};
   }
   return check_bundle({.name = fmt::format("conversion of {}", definition), .bundle = conversion.bundle}, now);
+}
+
+namespace {
+
+// The nodes of all flavors that have that topology.
+std::vector<const NodeFact*> nodes_of(const LevelsFact& topology, std::span<const FlavorFact> flavors,
+                                      std::span<const NodeFact> nodes) {
+  std::vector<const NodeFact*> found;
+  for (const NodeFact& node : nodes) {
+    const bool ours = std::any_of(flavors.begin(), flavors.end(), [&](const FlavorFact& flavor) {
+      return flavor.topology == topology.name &&
+             std::all_of(flavor.labels.begin(), flavor.labels.end(), [&](const auto& label) {
+               const auto own = node.node.labels.find(label.first);
+               return own != node.node.labels.end() && own->second == label.second;
+             });
+    });
+    if (ours) {
+      found.push_back(&node);
+    }
+  }
+  return found;
+}
+
+Finding check_level(const LevelsFact& topology, const std::string& label, const std::vector<const NodeFact*>& nodes) {
+  std::vector<std::string> without;
+  for (const NodeFact* node : nodes) {
+    if (!node->node.labels.contains(label)) {
+      without.push_back(node->node.name);
+    }
+  }
+  if (without.empty()) {
+    return {.check = "topology",
+            .sentence = fmt::format("Topology \"{}\": all {} nodes of its flavors have label {}", topology.name,
+                                    nodes.size(), label)};
+  }
+  const bool none = without.size() == nodes.size();
+  return {.health = none ? Health::kError : Health::kWarning,
+          .check = "topology",
+          .sentence = none ? fmt::format("Topology \"{}\": no node of its flavors has label {}", topology.name, label)
+                           : fmt::format("Topology \"{}\": {} of {} nodes of its flavors lack label {}: {}",
+                                         topology.name, without.size(), nodes.size(), label, some_of(without)),
+          .advice = fmt::format("kubectl label node NAME {}=VALUE; until then no job of these flavors is placed on {}",
+                                label, none ? "any" : "them")};
+}
+
+}  // namespace
+
+Findings check_levels(std::span<const LevelsFact> topologies, std::span<const FlavorFact> flavors,
+                      std::span<const NodeFact> nodes) {
+  Findings findings;
+  for (const LevelsFact& topology : topologies) {
+    const bool used = std::any_of(flavors.begin(), flavors.end(),
+                                  [&](const FlavorFact& flavor) { return flavor.topology == topology.name; });
+    const std::vector<const NodeFact*> own = nodes_of(topology, flavors, nodes);
+    if (!used || own.empty()) {
+      findings.push_back(
+          {.health = Health::kWarning,
+           .check = "topology",
+           .sentence = fmt::format("Topology \"{}\": {}", topology.name,
+                                   used ? "no node has the nodeLabels of its flavors" : "no ResourceFlavor names it"),
+           .advice = used ? "label the nodes, or correct spec.nodeLabels of the ResourceFlavor"
+                          : "set spec.topologyName of a ResourceFlavor"});
+      continue;
+    }
+    for (const std::string& label : topology.labels) {
+      findings.push_back(check_level(topology, label, own));
+    }
+  }
+  return findings;
+}
+
+Findings check_queues(std::span<const QueueFact> queues) {
+  Findings findings;
+  for (const QueueFact& queue : queues) {
+    if (!queue.active) {
+      findings.push_back({.health = Health::kWarning,
+                          .check = "queues",
+                          .sentence = fmt::format("ClusterQueue \"{}\" admits nothing: {}: {}", queue.name,
+                                                  queue.reason, queue.message),
+                          .advice = "gantree get queues -o wide"});
+    }
+  }
+  if (findings.empty() && !queues.empty()) {
+    findings.push_back(
+        {.check = "queues",
+         .sentence = fmt::format("{} ClusterQueue{} active", queues.size(), queues.size() == 1 ? " is" : "s are")});
+  }
+  return findings;
 }
 
 }  // namespace gantree

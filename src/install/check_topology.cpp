@@ -55,12 +55,16 @@ std::optional<Finding> check_bundle(const WebhookFact& webhook, webhook::WallTim
 }
 
 Findings check_topology(const std::optional<koordinator::NetworkTopology>& network,
-                        const std::optional<std::string>& invalid, std::span<const NodeFact> nodes) {
+                        const std::optional<std::string>& invalid, std::span<const NodeFact> nodes, bool for_queues) {
   if (invalid) {
     return {{.health = Health::kError,
              .check = "topology",
              .sentence = *invalid,
              .advice = "correct it; until then gangs that ask for a topology are rejected"}};
+  }
+  if (!network && for_queues) {
+    return {{.check = "topology",
+             .sentence = "there is no ClusterNetworkTopology named \"default\"; queues have a Topology of their own"}};
   }
   if (!network) {
     return {

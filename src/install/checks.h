@@ -27,9 +27,18 @@ namespace gantree {
 
 [[nodiscard]] Findings check_nodes(std::span<const NodeFact> nodes);
 
-// The topology of the cluster as it was listed. `invalid`: why it is of no use.
+// The topology of the cluster as it was listed. `invalid`: why it is of no use. `for_queues`: there is another, of
+// Kueue's kind.
 [[nodiscard]] Findings check_topology(const std::optional<koordinator::NetworkTopology>& network,
-                                      const std::optional<std::string>& invalid, std::span<const NodeFact> nodes);
+                                      const std::optional<std::string>& invalid, std::span<const NodeFact> nodes,
+                                      bool for_queues = false);
+
+// Whether the nodes of flavors have the labels of the flavors' topologies.
+[[nodiscard]] Findings check_levels(std::span<const LevelsFact> topologies, std::span<const FlavorFact> flavors,
+                                    std::span<const NodeFact> nodes);
+
+// Whether ClusterQueues admit anything.
+[[nodiscard]] Findings check_queues(std::span<const QueueFact> queues);
 
 // Others that serve the same names, by what they are called or by their arguments; and Gantree itself.
 [[nodiscard]] Findings check_schedulers(const Installation& installation, const std::vector<std::string>& names,

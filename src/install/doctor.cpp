@@ -6,11 +6,13 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "dialects/admission.h"
 #include "dialects/koordinator/admission.h"
 #include "dialects/koordinator/names.h"
+#include "dialects/kueue/names.h"
 #include "install/checks.h"
 #include "json/read.h"
 #include "kube/blocking.h"
@@ -65,9 +67,14 @@ class Examination {
     if (listed) {
       add(check_nodes(nodes_));
     }
+    read_kueue();
     if (has_topologies_ && listed) {
       topology();
     }
+    if (listed) {
+      add(check_levels(levels_, flavors_, nodes_));
+    }
+    add(check_queues(queues_));
     if (deployments) {
       add(check_schedulers(options_.installation, options_.schedulers, deployments_));
       add(check_installed(options_.installation, deployments_));
@@ -195,8 +202,27 @@ class Examination {
         continue;
       }
       has_topologies_ = has_topologies_ || (served && validator.kind.kind == koordinator::kTopologyKind);
+      if (served && validator.kind.group == kueue::kGroup) {
+        kueue_kinds_.emplace(validator.plural);
+      }
       add(check_definition(validator, served));
     }
+  }
+
+  // What is there of Kueue's; nothing where the server does not know these kinds.
+  void read_kueue() {
+    const auto read = [&](std::string_view check, std::string plural, std::string kind,
+                          const std::function<Result<>(const std::string&)>& take) {
+      if (kueue_kinds_.contains(plural)) {
+        list(check, resource(std::string(kueue::kGroup), "v1beta2", std::move(plural), std::move(kind), false), "", {},
+             take);
+      }
+    };
+    read("topology", "topologies", "Topology", [&](const std::string& page) { return read_levels(page, levels_); });
+    read("topology", "resourceflavors", "ResourceFlavor",
+         [&](const std::string& page) { return read_flavors(page, flavors_); });
+    read("queues", "clusterqueues", "ClusterQueue",
+         [&](const std::string& page) { return read_queues(page, queues_); });
   }
 
   void topology() {
@@ -204,7 +230,7 @@ class Examination {
                                    std::string(koordinator::kTopologyKind), false);
     const Reply reply = get(kind, "", std::string(koordinator::kTopologyName));
     if (reply.result == kube::CallResult::kNotFound) {
-      add(check_topology(std::nullopt, std::nullopt, nodes_));
+      add(check_topology(std::nullopt, std::nullopt, nodes_, !levels_.empty()));
       return;
     }
     const auto documents = reply.ok() ? json::read_documents("api", reply.body)
@@ -325,6 +351,10 @@ class Examination {
   Findings findings_;
   std::vector<NodeFact> nodes_;
   std::vector<DeploymentFact> deployments_;
+  std::vector<LevelsFact> levels_;
+  std::vector<FlavorFact> flavors_;
+  std::vector<QueueFact> queues_;
+  std::set<std::string, std::less<>> kueue_kinds_;  // that are served
   bool has_topologies_ = false;
 };
 

@@ -158,6 +158,44 @@ Result<ConversionFact> read_conversion(std::string_view json) {
   return done ? Result<ConversionFact>(std::move(fact)) : tl::unexpected(done.error());
 }
 
+Result<> read_levels(std::string_view json, std::vector<LevelsFact>& topologies) {
+  return with_object(json, [&](json::Reader& read, json::Value root) {
+    for_each(read, root, "items", [&](json::Value item) {
+      LevelsFact& fact = topologies.emplace_back();
+      fact.name = text(read, read.object(item, "metadata"), "name");
+      for_each(read, read.object(item, "spec"), "levels",
+               [&](json::Value level) { fact.labels.push_back(text(read, level, "nodeLabel")); });
+    });
+  });
+}
+
+Result<> read_flavors(std::string_view json, std::vector<FlavorFact>& flavors) {
+  return with_object(json, [&](json::Reader& read, json::Value root) {
+    for_each(read, root, "items", [&](json::Value item) {
+      const json::Value spec = read.object(item, "spec");
+      flavors.push_back({.name = text(read, read.object(item, "metadata"), "name"),
+                         .topology = text(read, spec, "topologyName"),
+                         .labels = read_labels(read, spec, "nodeLabels")});
+    });
+  });
+}
+
+Result<> read_queues(std::string_view json, std::vector<QueueFact>& queues) {
+  return with_object(json, [&](json::Reader& read, json::Value root) {
+    for_each(read, root, "items", [&](json::Value item) {
+      QueueFact& fact = queues.emplace_back();
+      fact.name = text(read, read.object(item, "metadata"), "name");
+      for_each(read, read.object(item, "status"), "conditions", [&](json::Value one) {
+        if (read.text(one, "type") == "Active") {
+          fact.active = read.text(one, "status") == "True";
+          fact.reason = text(read, one, "reason");
+          fact.message = text(read, one, "message");
+        }
+      });
+    });
+  });
+}
+
 Result<> read_ready_endpoints(std::string_view json, std::size_t& ready) {
   return with_object(json, [&](json::Reader& read, json::Value root) {
     for_each(read, root, "items", [&](json::Value slice) {

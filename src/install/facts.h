@@ -56,6 +56,25 @@ struct ConversionFact {
   std::string bundle;    // PEM
 };
 
+// Kueue's description of the network, and of the nodes for which it counts.
+struct LevelsFact {
+  std::string name;
+  std::vector<std::string> labels;  // coarse to fine
+};
+struct FlavorFact {
+  std::string name;
+  std::string topology;  // "" where it has none
+  LabelMap labels;       // of its nodes
+};
+
+// A ClusterQueue, by its own word.
+struct QueueFact {
+  std::string name;
+  bool active = true;
+  std::string reason;
+  std::string message;
+};
+
 // A resource that the server has in one version of a group.
 struct ServedKind {
   std::string plural;
@@ -71,6 +90,9 @@ struct ServedKind {
 // Adds the configurations of a list.
 [[nodiscard]] Result<> read_neighbour(std::string_view json, kueue::Neighbour& neighbour);
 [[nodiscard]] Result<ConversionFact> read_conversion(std::string_view json);
+[[nodiscard]] Result<> read_levels(std::string_view json, std::vector<LevelsFact>& topologies);
+[[nodiscard]] Result<> read_flavors(std::string_view json, std::vector<FlavorFact>& flavors);
+[[nodiscard]] Result<> read_queues(std::string_view json, std::vector<QueueFact>& queues);
 [[nodiscard]] Result<> read_ready_endpoints(std::string_view json, std::size_t& ready);
 [[nodiscard]] Result<std::vector<ServedKind>> read_served(std::string_view json);
 [[nodiscard]] Result<bool> read_allowed(std::string_view json);  // of an access review

@@ -62,6 +62,7 @@ std::vector<Permission> run_permissions(const Installation& installation) {
   list.add("", "pods", {"list", "watch"}, kSee);
   list.add("", "persistentvolumeclaims", {"list", "watch"}, kSee);
   list.add("", "persistentvolumes", {"list", "watch"}, kSee);
+  list.add("apps", "statefulsets", {"list", "watch"}, "it would not know how many pods they are to have");
   list.add("apps", "daemonsets", {"list", "watch"}, "room for their pods on new nodes would not be kept");
   list.add("policy", "poddisruptionbudgets", {"list", "watch"}, kSee);
   list.add("scheduling.k8s.io", "priorityclasses", {"list", "watch"}, kSee);

@@ -9,6 +9,7 @@
 #include "dialects/kueue/names.h"
 #include "dialects/lws/names.h"
 #include "kueue/admitter.h"
+#include "kueue/announcer.h"
 #include "kueue/booking.h"
 #include "kueue/event_reader.h"
 #include "kueue/evictions.h"
@@ -47,18 +48,20 @@ struct Controller::Parts {
   SetupReader setup;
   EventReader events{ledger, booking, reporter};
   StatusWriter status{outbox};
+  Announcer announcer{ledger, outbox};
   Grants grants{ledger, outbox, status, booking};
-  Evictions evictions{ledger, outbox, status};
+  Evictions evictions{ledger, announcer, status};
   Admitter admitter;
   Preemption preemption{ledger, booking, grants, evictions};
-  JobReconciler jobs{ledger, outbox, status, evictions};
+  JobReconciler jobs{ledger, outbox, announcer, status, evictions};
   GroupReconciler groups{ledger, outbox};
-  PendingReporter pending{ledger, outbox, status};
+  PendingReporter pending{ledger, announcer, status};
   Ungater ungater{ledger, outbox, booking};
   HostReplacement hosts{ledger, booking, grants, evictions};
   Readiness readiness;
   WorkloadReconciler workloads{ledger,
                                {.status = status,
+                                .announcer = announcer,
                                 .grants = grants,
                                 .evictions = evictions,
                                 .pending = pending,
@@ -79,6 +82,7 @@ std::vector<ApiKind> Controller::kinds() {
   std::vector<ApiKind> kinds = admin_kinds();
   kinds.push_back({.group = kGroup, .kind = "Workload", .versions = {"v1beta2"}, .namespaced = true});
   kinds.push_back(neighbour_kind());
+  kinds.push_back({.group = "apps", .kind = kStatefulSet, .versions = {"v1"}, .namespaced = true});
   kinds.push_back({.group = kReplicatedGroup, .kind = lws::kKind, .versions = {"v1"}, .namespaced = true});
   for (const ApiKind& api : job_apis()) {
     kinds.push_back(api);
@@ -158,6 +162,7 @@ Step Controller::step(Time now) {
   }
   report_queues(now, step);
   tell_complaints(now, step);
+  parts.announcer.tell_made(now, step);
   for (const auto* later : {&ledger.later, &ledger.later_jobs}) {
     if (const auto next = later->next()) {
       step.wake_by(*next);
@@ -253,6 +258,9 @@ bool Controller::answered(std::uint64_t id, Answer answer, std::string_view why,
     }
   }
   if (const auto job = ledger.jobs.find(open.job); job != ledger.jobs.end()) {
+    if (open.creation && answer == Answer::kDone) {
+      ledger.made_for.push_back(open.job);
+    }
     Guard& guard = open.creation ? job->second.creation : job->second.guard;
     guard.answered(answer, now);
     const std::string_view what = open.creation ? "its Workload cannot be made" : "it cannot be started or stopped";

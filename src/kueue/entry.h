@@ -26,6 +26,7 @@ inline constexpr std::string_view kGivenUp = "DeactivatedDueToRequeuingLimitExce
 inline constexpr std::string_view kTimeIsUp = "DeactivatedDueToMaximumExecutionTimeExceeded";
 // The reason of Requeued=False, too, until the pause is over.
 inline constexpr std::string_view kPausesForPods = "PodsReadyTimeout";
+inline constexpr std::string_view kDeactivatedReason = "Deactivated";
 inline constexpr std::string_view kSuspendedByUser = "Suspended";
 inline constexpr std::string_view kResumedByUser = "Resumed";
 

@@ -43,6 +43,10 @@ Result<> EventReader::changed(const LiveObject& object) {
     ledger_.touch_groups(ledger_.groups.see_replicated(object, parsed->object));
     return {};
   }
+  if (object.kind == kStatefulSet) {
+    ledger_.touch_groups(ledger_.groups.see_stateful(object, parsed->object));
+    return {};
+  }
   if (object.kind == neighbour_kind().kind) {
     neighbour_changed(object, parsed->object);
     return {};
@@ -180,6 +184,8 @@ Result<> EventReader::job_changed(const LiveObject& object) {
     job.guard = {};
     job.creation = {};
     job.waited = false;
+    job.was_held = false;
+    job.ran = false;
   }
   const json::Value started = annotations ? text_at(annotations, kStartedFor) : json::Value();
   job.started_for = started ? started.text() : std::string_view();
@@ -194,11 +200,17 @@ Result<> EventReader::job_changed(const LiveObject& object) {
       workload != ledger_.workloads_by_owner.end() && progress.suspended && !job.progress.suspended) {
     ledger_.waiting_changed.insert(workload->second);
   }
+  const json::Value named_class = labels ? text_at(labels, kPriorityClass) : json::Value();
+  const std::string_view priority_class = named_class ? named_class.text() : std::string_view();
+  if (std::exchange(job.priority_class, std::string(priority_class)) != priority_class) {
+    ledger_.ask_anew(object.uid);
+  }
   job.follows = job.resource_version == version ? job.follows : 0;
   job.resource_version = version;
   job.text = object.text;
   job.progress = std::move(progress);
   job.waited = job.waited || job.progress.suspended || ledger_.workloads_by_owner.contains(object.uid);
+  job.was_held = job.was_held || job.progress.suspended;
   ledger_.jobs_by_uid.insert_or_assign(object.uid, key);
   ledger_.dirty_jobs.insert(key);
   return {};
@@ -242,6 +254,10 @@ void EventReader::removed(std::string_view kind, std::string_view ns, std::strin
   }
   if (kind == lws::kKind) {
     ledger_.groups.lose_replicated(ns, name);
+    return;
+  }
+  if (kind == kStatefulSet) {
+    ledger_.groups.lose_stateful(ns, name);
     return;
   }
   if (kind == neighbour_kind().kind) {

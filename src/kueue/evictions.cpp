@@ -7,7 +7,6 @@
 
 #include "base/timestamp.h"
 #include "kueue/queue_membership.h"
-#include "live/notices.h"
 
 namespace gantree::kueue {
 
@@ -31,9 +30,8 @@ void Evictions::evict(Entry& entry, Removal removal, Time now, Step& step) {
   ++step.figures.gangs_evicted;
   step.news.push_back(fmt::format("evicting workload \"{}\": {}", entry.key(), removal.message));
   const std::string reason = fmt::format("EvictedDueTo{}", removal.reason);
-  outbox_.notify(
-      step, {.about = entry.object.ref, .warning = true, .reason = reason, .action = "Evict", .note = removal.message},
-      now);
+  announcer_.announce(entry, {.warning = true, .reason = reason, .action = "Evict", .note = removal.message}, now,
+                      step);
   entry.evicting = std::move(removal);
   ledger_.dirty.insert(entry.key());
 }
@@ -73,10 +71,6 @@ void Evictions::release(Entry& entry, const JobEntry* job, Time now, Step& step)
   }
   const Condition* evicted = entry.object.condition(kEvicted);
   const std::string why = evicted == nullptr ? std::string() : evicted->message;
-  const std::optional<Drain> stopped = drain(entry, ledger_.setup);
-  const bool again = entry.object.active && !stopped;
-  // Whoever has to wait a while is queued again when that is over.
-  const bool pauses = again && entry.object.requeue_at && *entry.object.requeue_at > now;
   const json::Out gone;
   json::Out::Object fields;
   fields.emplace_back("admission", gone);
@@ -95,14 +89,9 @@ void Evictions::release(Entry& entry, const JobEntry* job, Time now, Step& step)
                 {{.type = kQuotaReserved, .holds = false, .reason = "Pending", .message = why},
                  {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = why},
                  {.type = kPodsReady, .holds = false, .reason = "WaitForStart", .message = "The job is stopped"},
-                 {.type = kRequeued,
-                  .holds = again && !pauses,
-                  .reason = pauses    ? kPausesForPods
-                            : again   ? std::string_view("Requeued")
-                            : stopped ? stopped->reason
-                                      : "Deactivated",
-                  .message = why}},
+                 requeued(entry, ledger_.setup, now)},
                 std::move(fields), now, step, Urgency::kBinding);
+  entry.told.reset();  // why it waits is told anew
 }
 
 }  // namespace gantree::kueue

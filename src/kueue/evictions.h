@@ -7,8 +7,8 @@
 #pragma once
 
 #include "base/time.h"
+#include "kueue/announcer.h"
 #include "kueue/ledger.h"
-#include "kueue/outbox.h"
 #include "kueue/status_writer.h"
 #include "live/order.h"
 
@@ -16,7 +16,8 @@ namespace gantree::kueue {
 
 class Evictions {
  public:
-  Evictions(Ledger& ledger, Outbox& outbox, StatusWriter& status) : ledger_(ledger), outbox_(outbox), status_(status) {}
+  Evictions(Ledger& ledger, Announcer& announcer, StatusWriter& status)
+      : ledger_(ledger), announcer_(announcer), status_(status) {}
 
   // Decides it, and tells people. Nothing where it leaves already.
   void evict(Entry& entry, Removal removal, Time now, Step& step);
@@ -29,7 +30,7 @@ class Evictions {
 
  private:
   Ledger& ledger_;
-  Outbox& outbox_;
+  Announcer& announcer_;
   StatusWriter& status_;
 };
 

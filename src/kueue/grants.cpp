@@ -103,9 +103,17 @@ void Grants::write(Entry& entry, Time now, Step& step) {
   }
   status_.write(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
   ledger_.queues_changed = true;
-  const std::string note = fmt::format("Admitted by ClusterQueue {}", entry.assumed->cluster_queue);
-  outbox_.notify(
-      step, {.about = entry.object.ref, .warning = false, .reason = "Admitted", .action = "Admit", .note = note}, now);
+  // One that has an admission already is given other hosts in place of some of its own.
+  const bool moved = entry.object.admission && !entry.failed_hosts.empty();
+  const std::string note = moved ? fmt::format("The pods of {} go to other hosts", fmt::join(entry.failed_hosts, ", "))
+                                 : fmt::format("Admitted by ClusterQueue {}", entry.assumed->cluster_queue);
+  outbox_.notify(step,
+                 {.about = entry.object.ref,
+                  .warning = moved,
+                  .reason = moved ? "HostsReplaced" : "Admitted",
+                  .action = "Admit",
+                  .note = note},
+                 now);
 }
 
 Admission Grants::admission_of(const Entry& entry, const Decision& decision) {

@@ -19,6 +19,8 @@ using std::chrono::seconds;
 
 // A serving group without pods: so long whoever makes them may take to make others.
 constexpr seconds kEmptyPatience{10};
+// So long the other pods of a group may take to appear.
+constexpr seconds kPartnerPatience{5};
 
 std::map<std::string, int> counts_of(const WorkloadObject& workload) {
   std::map<std::string, int> counts;
@@ -60,6 +62,14 @@ void GroupReconciler::reconcile(const std::string& key, Time now, Step& step) {
   Entry* entry = ledger_.workload_of(group.uid);
   const bool ran = !job.progress.suspended;
   job.progress = progress_of(group, entry == nullptr ? std::map<std::string, int>() : entry->object.reclaimable);
+  if (entry != nullptr && entry->object.admission) {
+    // A set may have been scaled since: it is ready with the pods that it was given.
+    int given = 0;
+    for (const SetAssignment& set : entry->object.admission->sets) {
+      given += set.count;
+    }
+    job.progress.expected = std::min(job.progress.expected, given);
+  }
   if (entry != nullptr && ran && job.progress.suspended) {
     ledger_.waiting_changed.insert(entry->key());
   }
@@ -72,7 +82,9 @@ void GroupReconciler::reconcile(const std::string& key, Time now, Step& step) {
   if (entry == nullptr) {
     // Who takes the Workload away takes away what it stands for.
     remove_released(group, step);
-    if (group.complete() && job.progress.suspended && !job.progress.end) {
+    if (!group.complete()) {
+      tell_incomplete(key, group, now, step);
+    } else if (job.progress.suspended && !job.progress.end) {
       make_workload(job, key, group, now, step);
     }
     return;
@@ -90,7 +102,8 @@ void GroupReconciler::check(PodGroup& group, Entry& entry, Time now, Step& step)
   }
   const std::map<std::string, int> counts = counts_of(entry.object);
   const bool incomplete = entry.waits() && !group.complete();
-  const bool others = entry.waits() ? !group.asks_for(counts) : !group.asks_for_total(counts);
+  // A StatefulSet that is scaled while it runs goes on with the pods that it has.
+  const bool others = entry.waits() ? !group.asks_for(counts) : !group.stateful() && !group.asks_for_total(counts);
   if (!group.single && (incomplete || others)) {
     remove_workload(entry, now, step);
     return;
@@ -98,7 +111,32 @@ void GroupReconciler::check(PodGroup& group, Entry& entry, Time now, Step& step)
   if (given) {
     tell_excess(group, counts, now, step);
   }
-  keep_owners(group, entry, now, step);
+  if (!settle_priority(group, entry, now, step)) {
+    keep_owners(group, entry, now, step);
+  }
+}
+
+bool GroupReconciler::settle_priority(const PodGroup& group, Entry& entry, Time now, Step& step) {
+  const auto known = ledger_.setup.priority_classes.find(group.priority_class);
+  const json::Value spec = map_at(entry.object.document.root(), "spec");
+  if (!entry.waits() || known == ledger_.setup.priority_classes.end() || (spec && map_at(spec, "priorityClassRef")) ||
+      entry.guard.closed(entry.object.resource_version, now)) {
+    return false;
+  }
+  json::Out metadata = json::Out::object();
+  metadata.add("uid", entry.object.ref.uid).add("resourceVersion", entry.object.resource_version);
+  json::Out body = json::Out::object();
+  json::Out reference = json::Out::object();
+  reference.add("group", kGroup).add("kind", "WorkloadPriorityClass").add("name", known->first);
+  body.add("metadata", std::move(metadata));
+  body.add("spec",
+           std::move(json::Out::object().add("priorityClassRef", std::move(reference)).add("priority", known->second)));
+  const std::uint64_t id =
+      outbox_.order(step, Urgency::kStatus,
+                    {.verb = WriteVerb::kPatch, .object = entry.object.ref, .node = {}, .body = body.to_json(false)},
+                    {.workload = entry.key()});
+  entry.guard.sent(id, entry.object.resource_version);
+  return true;
 }
 
 void GroupReconciler::keep_owners(const PodGroup& group, Entry& entry, Time now, Step& step) {
@@ -201,14 +239,49 @@ void GroupReconciler::let_go(PodGroup& group, Step& step) {
   }
 }
 
+// Pods of a group come one after the other: those whose others do not come are told.
+void GroupReconciler::tell_incomplete(const std::string& key, PodGroup& group, Time now, Step& step) {
+  int here = 0;
+  for (const auto& [name, pod] : group.pods) {
+    here += pod.counts() ? 1 : 0;
+  }
+  for (auto& [name, pod] : group.pods) {
+    if (!pod.held || pod.deleting || pod.told_incomplete) {
+      continue;
+    }
+    const Time due = Time(seconds(pod.created)) + kPartnerPatience;
+    if (now < due) {
+      ledger_.later_jobs.add(due, key);
+      continue;
+    }
+    pod.told_incomplete = true;
+    const std::string note =
+        fmt::format("GangIncomplete: {} of {} pods of group \"{}\" are there", here, group.total, group.name);
+    outbox_.notify(step, {.about = pod.ref, .warning = true, .reason = "Pending", .action = "Admit", .note = note},
+                   now);
+  }
+}
+
 void GroupReconciler::tell_excess(PodGroup& group, const std::map<std::string, int>& counts, Time now, Step& step) {
+  int admitted = 0;
+  for (const auto& [set, count] : counts) {
+    admitted += count;
+  }
   for (const std::string& key : group.excess(counts)) {
     GroupPod& pod = group.pods.at(key);
-    if (!std::exchange(pod.told, true)) {
-      const std::string note = fmt::format("Group {} was admitted with {} pods, and has them: this one is left over",
-                                           group.name, group.total);
-      outbox_.notify(step, {.about = pod.ref, .warning = true, .reason = "ExcessPod", .action = "Admit", .note = note},
-                     now);
+    if (std::exchange(pod.told, true)) {
+      continue;
+    }
+    const std::string note = fmt::format(
+        "{} was admitted with {} pods, and has them: {} is left over{}",
+        group.stateful() ? fmt::format("StatefulSet \"{}\"", group.owner->name) : fmt::format("Group {}", group.name),
+        admitted, pod.ref.name,
+        group.stateful() ? "; to have more, it is scaled to 0 and from there to the number wanted" : "");
+    outbox_.notify(step, {.about = pod.ref, .warning = true, .reason = "ExcessPod", .action = "Admit", .note = note},
+                   now);
+    if (group.owner) {
+      outbox_.notify(
+          step, {.about = *group.owner, .warning = true, .reason = "ExcessPod", .action = "Admit", .note = note}, now);
     }
   }
 }

@@ -26,12 +26,15 @@ class GroupReconciler {
   void make_workload(JobEntry& job, const std::string& key, PodGroup& group, Time now, Step& step);
   // What becomes of the pods, and of the Workload where it is out of date.
   void check(PodGroup& group, Entry& entry, Time now, Step& step);
+  // Where its class of priority was not there when the Workload was made, and is now.
+  [[nodiscard]] bool settle_priority(const PodGroup& group, Entry& entry, Time now, Step& step);
   void keep_owners(const PodGroup& group, Entry& entry, Time now, Step& step);
   // Where the last pod is gone.
   void end(const std::string& key, PodGroup& group, Entry* entry, Time now, Step& step);
   void remove_workload(Entry& entry, Time now, Step& step);
   void remove_released(PodGroup& group, Step& step);
   void let_go(PodGroup& group, Step& step);
+  void tell_incomplete(const std::string& key, PodGroup& group, Time now, Step& step);
   void tell_excess(PodGroup& group, const std::map<std::string, int>& counts, Time now, Step& step);
 
   Ledger& ledger_;

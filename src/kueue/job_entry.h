@@ -21,11 +21,14 @@ struct JobEntry {
   std::string text;
   JobProgress progress;
   Guard guard;
-  bool ran = false;         // was seen to run since it was last admitted
-  std::string started_for;  // uid of the Workload for which it was started; "" where it was stopped since, by us
-  bool waited = false;      // was seen to wait, or to have a Workload: it runs by leave of its queue, or not at all
-  int follows = 0;          // times that its Workload was told of this version of it
-  Guard creation;           // of its Workload, which shows in that, and not in the job
+  bool ran = false;            // was seen to run since it was last admitted
+  std::string started_for;     // uid of the Workload for which it was started; "" where it was stopped since, by us
+  bool waited = false;         // was seen to wait, or to have a Workload: it runs by leave of its queue, or not at all
+  std::string priority_class;  // of workloads, that it names; "" where it names none
+  bool was_held = false;       // was seen suspended: who runs it since is known by its mark
+  std::string told_start;      // for which admission its start was told
+  int follows = 0;             // times that its Workload was told of this version of it
+  Guard creation;              // of its Workload, which shows in that, and not in the job
 };
 
 }  // namespace gantree::kueue

@@ -63,6 +63,12 @@ void JobReconciler::reconcile(const std::string& key, Time now, Step& step) {
   const bool runs = entry.may_run();
   // What was started is stopped by us with the mark taken off: somebody else has stopped it.
   const bool started = job.ran || job.started_for == entry.object.ref.uid;
+  // Somebody else started it in the moment in which it was admitted: as it is, its pods would go anywhere.
+  const bool past = runs && !job.progress.suspended && !started && job.was_held && !carries_start(job);
+  if (past) {
+    send_back(job, key, entry, now, step);
+    return;
+  }
   if (runs && job.progress.suspended && started) {
     evictions_.evict(entry, {.reason = kSuspendedByUser, .message = "The job was suspended by its user"}, now, step);
   } else if (runs && job.progress.suspended) {
@@ -72,11 +78,24 @@ void JobReconciler::reconcile(const std::string& key, Time now, Step& step) {
   } else if (!runs && !job.progress.suspended && entry.suspended()) {
     resume(entry, now, step);
   } else if (!runs && !job.progress.suspended) {
-    switch_.stop(job, key, step);
+    send_back(job, key, entry, now, step);
   } else if (!runs) {
     follower_.follow(job, key, entry, now, step);
   }
   job.ran = runs && (job.ran || !job.progress.suspended);
+}
+
+void JobReconciler::send_back(JobEntry& job, const std::string& key, const Entry& entry, Time now, Step& step) {
+  switch_.stop(job, key, step);
+  // Whoever was evicted has been told.
+  if (!entry.object.holds(kEvicted)) {
+    announcer_.tell_job(job,
+                        {.warning = false,
+                         .reason = "Stopped",
+                         .action = "Stop",
+                         .note = "It was not started by its queue: it is suspended until that starts it"},
+                        now, step);
+  }
 }
 
 // Not with what it was given for something else.
@@ -84,6 +103,7 @@ void JobReconciler::start(JobEntry& job, const std::string& key, Entry& entry, T
   const auto own = own_sets(job, &entry, ledger_.defaults);
   if (own && asks_for(entry.object, *own)) {
     switch_.start(job, key, *own, entry, step);
+    announcer_.tell_started(entry, job, now, step);
   } else if (own) {
     evictions_.evict(entry, {.reason = kJobChanged, .message = "The job asks for other pods than it was admitted with"},
                      now, step);

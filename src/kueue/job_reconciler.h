@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/time.h"
+#include "kueue/announcer.h"
 #include "kueue/evictions.h"
 #include "kueue/job_follower.h"
 #include "kueue/job_switch.h"
@@ -20,8 +21,9 @@ namespace gantree::kueue {
 
 class JobReconciler {
  public:
-  JobReconciler(Ledger& ledger, Outbox& outbox, StatusWriter& status, Evictions& evictions)
+  JobReconciler(Ledger& ledger, Outbox& outbox, Announcer& announcer, StatusWriter& status, Evictions& evictions)
       : ledger_(ledger),
+        announcer_(announcer),
         status_(status),
         evictions_(evictions),
         maker_(ledger, outbox),
@@ -32,6 +34,8 @@ class JobReconciler {
   void reconcile(const std::string& key, Time now, Step& step);
 
  private:
+  // Stops a job that somebody else started, and tells why.
+  void send_back(JobEntry& job, const std::string& key, const Entry& entry, Time now, Step& step);
   void make_workload(JobEntry& job, const std::string& key, Step& step);
   [[nodiscard]] bool is_to_stop(const JobEntry& job, const gantree::Workload& workload) const;
   void start(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step);
@@ -39,6 +43,7 @@ class JobReconciler {
   void resume(Entry& entry, Time now, Step& step);
 
   Ledger& ledger_;
+  Announcer& announcer_;
   StatusWriter& status_;
   Evictions& evictions_;
   WorkloadMaker maker_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace gantree::kueue {
 
@@ -44,6 +45,14 @@ const std::set<std::string>& Ledger::pods_of(const std::string& workload) const 
   return it == pods_by_workload.end() ? kNone : it->second;
 }
 
+void Ledger::ask_anew(const std::string& owner_uid) {
+  if (Entry* entry = workload_of(owner_uid)) {
+    entry->submission.reset();
+    entry->verdict.reset();
+    waiting_changed.insert(entry->key());
+  }
+}
+
 QuotaId Ledger::root_of(QuotaId cell) const {
   while (quota.cell(cell).parent) {
     cell = *quota.cell(cell).parent;
@@ -69,6 +78,9 @@ void Ledger::touch_groups(const std::vector<std::string>& changed) {
     JobEntry& job = jobs[key];
     job.group = name;
     job.ref = {.group = {}, .version = "v1", .kind = "Pod", .ns = group->ns, .name = group->name, .uid = group->uid};
+    if (std::exchange(job.priority_class, group->priority_class) != group->priority_class) {
+      ask_anew(group->uid);
+    }
     jobs_by_uid.insert_or_assign(group->uid, key);
     dirty_jobs.insert(key);
     dirty.insert(name);

@@ -88,6 +88,7 @@ struct Ledger {
   Agenda later;                           // workloads
   Agenda later_jobs;                      // the same
   std::vector<Complaint> complaints;      // that nobody was told of
+  std::vector<std::string> made_for;      // jobs whose Workload was made, and that were not told
   bool setup_changed = true;
   bool room_changed = true;       // room or quota may have come free
   std::set<QuotaId> freed_quota;  // roots of trees in which some came free
@@ -108,6 +109,8 @@ struct Ledger {
 
   [[nodiscard]] QuotaId root_of(QuotaId cell) const;
 
+  // What the Workload of a job asks for is to be read anew; by uid of the job.
+  void ask_anew(const std::string& owner_uid);
   // Something of a Workload, its job or its pods has changed.
   void touch(const std::string& workload);
   // The same of groups of pods.

@@ -93,6 +93,19 @@ std::optional<OwnSets> own_sets(const JobEntry& job, const Entry* entry, const P
   return own;
 }
 
+bool carries_start(const JobEntry& job) {
+  const auto parsed = parse(job.text);
+  const auto workload = parsed
+                            ? gantree::read_workload({.object = parsed->object, .ns = job.ref.ns, .name = job.ref.name})
+                            : tl::unexpected(parsed.error());
+  if (!workload) {
+    return false;
+  }
+  json::Reader read(kNoFile, parsed->object.value, job.ref.name);
+  const std::vector<SetSpec> sets = job.kind->sets(read, *workload);
+  return std::any_of(sets.begin(), sets.end(), [](const SetSpec& set) { return was_started(set.pod_template); });
+}
+
 bool asks_for(const WorkloadObject& workload, const OwnSets& own) {
   // One that Kueue made has the templates as they were written.
   return is_asked(workload, own.asked) || is_asked(workload, own.sets);

@@ -24,6 +24,9 @@ struct OwnSets {
 // Nothing where the job cannot be read. `entry`: its Workload, or nullptr.
 [[nodiscard]] std::optional<OwnSets> own_sets(const JobEntry& job, const Entry* entry, const PodDefaults& defaults);
 
+// Whether its templates have what a start adds to them.
+[[nodiscard]] bool carries_start(const JobEntry& job);
+
 // Whether the Workload asks for so many pods of that size. Another answer means that somebody changed the job since.
 [[nodiscard]] bool asks_for(const WorkloadObject& workload, const OwnSets& own);
 

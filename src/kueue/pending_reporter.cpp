@@ -24,24 +24,43 @@ constexpr int kTellsPerSecond = 20;
 constexpr double kMostTells = 200;
 
 // The reasons of QuotaReserved=False, as those know them who watch Kueue's.
-std::string_view pending_reason(Reason reason) {
+std::string_view pending_reason(Reason reason, bool ever) {
   switch (reason) {
     case Reason::kTopologyBusy:
     case Reason::kTopologyTooLarge:
     case Reason::kSearchLimit:
       return "TopologyPlacementFailed";
     case Reason::kQuotaExceeded:
-      return "WaitingForQuota";
+      return ever ? "WaitingForQuota" : "ExceedsMaxQuota";
+    case Reason::kNoMatchingFlavor:
+      return "NoMatchingFlavor";
     case Reason::kQueueStopped:
+      return "Suspended";
+    case Reason::kQueueNotFound:
+    case Reason::kNamespaceMismatch:
+    case Reason::kPriorityClassNotFound:
+    case Reason::kUnknownOwner:
       return "Misconfigured";
     case Reason::kPreempting:
       return "WaitingForPreemptedWorkloads";
     case Reason::kQueueBlocked:
     case Reason::kGangIncomplete:
+    case Reason::kDeactivated:
+    case Reason::kSuspended:
+    case Reason::kEvicted:
+    case Reason::kExcessPods:
     case Reason::kInvalidRequest:
       break;
   }
   return "Pending";
+}
+
+// Whether there would be quota for it if nothing were in use.
+bool is_within_all_quota(const Entry& entry, const Quota& quota) {
+  return entry.least.empty() || std::any_of(entry.least.begin(), entry.least.end(), [&](const QuotaDemand& least) {
+           const auto shortage = quota.lacking(least);
+           return !shortage || shortage->ever;
+         });
 }
 
 bool differ_in_numbers_alone(std::string_view a, std::string_view b) {
@@ -78,7 +97,11 @@ bool PendingReporter::may_tell(Entry& entry, Time now) {
 }
 
 void PendingReporter::tell(Entry& entry, Time now, Step& step) {
-  if (!entry.verdict || !entry.object.active) {
+  if (!entry.object.active) {
+    tell_inactive(entry, now, step);
+    return;
+  }
+  if (!entry.verdict) {
     return;
   }
   if (const std::optional<Wanted> again = queued_again(entry, ledger_.setup, now)) {
@@ -108,16 +131,28 @@ void PendingReporter::tell(Entry& entry, Time now, Step& step) {
   entry.told = verdict;
   entry.told_at = now;
   const std::string message = condition_message(verdict);
+  const std::string_view reason = pending_reason(verdict.reason, is_within_all_quota(entry, ledger_.quota));
   status_.write(
       entry,
-      {{.type = kQuotaReserved, .holds = false, .reason = pending_reason(verdict.reason), .message = message},
+      {{.type = kQuotaReserved, .holds = false, .reason = reason, .message = message},
        {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = "The workload has no reservation"}},
       {}, now, step);
   if (!same_reason) {
-    outbox_.notify(
-        step, {.about = entry.object.ref, .warning = true, .reason = "Pending", .action = "Admit", .note = message},
-        now);
+    announcer_.announce(entry, {.warning = true, .reason = "Pending", .action = "Admit", .note = message}, now, step);
   }
+}
+
+// Somebody deactivated it while it waited.
+void PendingReporter::tell_inactive(Entry& entry, Time now, Step& step) {
+  if (entry.object.holds(kEvicted)) {
+    return;  // it was told why
+  }
+  const std::string message = "The workload is deactivated";
+  status_.write(entry,
+                {{.type = kQuotaReserved, .holds = false, .reason = "Pending", .message = message},
+                 {.type = kEvicted, .holds = true, .reason = kDeactivatedReason, .message = message},
+                 {.type = kRequeued, .holds = false, .reason = kDeactivatedReason, .message = message}},
+                {}, now, step);
 }
 
 // It asks for what makes no sense: it is deactivated, so that it neither waits for ever nor holds up others. Whoever
@@ -127,12 +162,10 @@ void PendingReporter::reject(Entry& entry, Time now, Step& step) {
   if (!entry.object.holds(kEvicted) || entry.object.condition(kEvicted)->message != message) {
     status_.write(entry,
                   {{.type = kQuotaReserved, .holds = false, .reason = kInadmissible, .message = message},
-                   {.type = kEvicted, .holds = true, .reason = "Deactivated", .message = message}},
+                   {.type = kEvicted, .holds = true, .reason = kDeactivatedReason, .message = message}},
                   {}, now, step);
-    outbox_.notify(
-        step,
-        {.about = entry.object.ref, .warning = true, .reason = "Inadmissible", .action = "Admit", .note = message},
-        now);
+    announcer_.announce(entry, {.warning = true, .reason = kInadmissible, .action = "Admit", .note = message}, now,
+                        step);
     return;
   }
   status_.deactivate(entry, step);

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/time.h"
+#include "kueue/announcer.h"
 #include "kueue/ledger.h"
-#include "kueue/outbox.h"
 #include "kueue/status_writer.h"
 #include "live/order.h"
 
@@ -13,18 +13,19 @@ namespace gantree::kueue {
 
 class PendingReporter {
  public:
-  PendingReporter(Ledger& ledger, Outbox& outbox, StatusWriter& status)
-      : ledger_(ledger), outbox_(outbox), status_(status) {}
+  PendingReporter(Ledger& ledger, Announcer& announcer, StatusWriter& status)
+      : ledger_(ledger), announcer_(announcer), status_(status) {}
 
   // Nothing where it knows already; later where too many are told at once.
   void tell(Entry& entry, Time now, Step& step);
 
  private:
   [[nodiscard]] bool may_tell(Entry& entry, Time now);
+  void tell_inactive(Entry& entry, Time now, Step& step);
   void reject(Entry& entry, Time now, Step& step);
 
   Ledger& ledger_;
-  Outbox& outbox_;
+  Announcer& announcer_;
   StatusWriter& status_;
   double tells_ = 0;
   Time tells_since_ = {};

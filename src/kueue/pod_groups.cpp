@@ -19,7 +19,6 @@ namespace gantree::kueue {
 namespace {
 
 constexpr std::string_view kMain = "main";
-constexpr std::string_view kWorker = "worker";  // beside the leader of a replica
 
 json::Value list_in(json::Value parent, std::string_view key) {
   const json::Value list = parent ? parent[key] : json::Value();
@@ -59,10 +58,10 @@ std::optional<ObjectRef> stateful_set_of(const Object& pod, std::string_view ns)
     const json::Value kind = text_at(owner, "kind");
     const json::Value name = text_at(owner, "name");
     const json::Value uid = text_at(owner, "uid");
-    if (kind && name && uid && kind.text() == "StatefulSet") {
+    if (kind && name && uid && kind.text() == kStatefulSet) {
       return ObjectRef{.group = "apps",
                        .version = "v1",
-                       .kind = "StatefulSet",
+                       .kind = std::string(kStatefulSet),
                        .ns = std::string(ns),
                        .name = std::string(name.text()),
                        .uid = std::string(uid.text())};
@@ -95,189 +94,10 @@ GroupPod read_pod(const LiveObject& live, const Object& pod, bool single) {
   return one;
 }
 
-// A pod as the template of a pod set: without what is its alone.
-json::Out template_of(const Object& pod, bool single) {
-  const json::Value metadata = pod.metadata();
-  json::Out marks = json::Out::object();
-  for (const std::string_view key : {"labels", "annotations"}) {
-    if (const json::Value map = map_at(metadata, key)) {
-      marks.add(key, json::copy(map));
-    }
-  }
-  json::Out spec = json::Out::object();
-  const json::Value own = map_at(pod.value, "spec");
-  for (const json::MemberData& member : own ? own.members() : std::span<const json::MemberData>()) {
-    const bool alone = member.key == "schedulingGates" || (member.key == "volumes" && !single);
-    if (!alone) {
-      spec.add(member.key, json::copy(json::Value(&member.value)));
-    }
-  }
-  return std::move(json::Out::object().add("metadata", std::move(marks)).add("spec", std::move(spec)));
-}
-
-// By which label pods like this one tell their rank.
-std::string index_label_of(const Object& pod) {
-  if (!label_of(pod, kPodGroupIndex).empty()) {
-    return std::string(kPodGroupIndex);
-  }
-  return std::string(annotation_of(pod, kPodGroupIndexLabel));
-}
-
-std::optional<SetSpec> set_of(const GroupPod& pod, bool single, std::vector<json::Document>& documents) {
-  const auto parsed = parse(pod.text);
-  if (!parsed) {
-    return std::nullopt;
-  }
-  auto copied = json::read_documents(std::string(kNoFile), template_of(parsed->object, single).to_json(false));
-  if (!copied || copied->size() != 1) {
-    return std::nullopt;
-  }
-  SetSpec set;
-  set.name = pod.role;
-  set.index_label = single ? std::string() : index_label_of(parsed->object);
-  documents.push_back(std::move(copied->front()));
-  set.pod_template = documents.back().root();
-  return set;
-}
-
-// Those that are members, the eldest first; not more than there should be.
-std::vector<const GroupPod*> members_of(const PodGroup& group) {
-  std::vector<const GroupPod*> members;
-  for (const auto& [key, pod] : group.pods) {
-    if (pod.counts()) {
-      members.push_back(&pod);
-    }
-  }
-  std::stable_sort(members.begin(), members.end(), [](const GroupPod* a, const GroupPod* b) {
-    return a->held != b->held ? b->held : a->created < b->created;
-  });
-  members.resize(std::min(members.size(), static_cast<std::size_t>(group.total)));
-  return members;
-}
-
 }  // namespace
 
 std::string group_uid(std::string_view ns, std::string_view name) {
   return fmt::format("pods of {}/{}", ns, name);
-}
-
-bool PodGroup::complete() const {
-  const std::vector<const GroupPod*> members = members_of(*this);
-  // The first pod of a replica does not tell what the others ask for, unless all are alike or that is known.
-  const bool known = replica_of.empty() || (!members.empty() && members.front()->role == kMain) || !worker.empty();
-  return members.size() >= static_cast<std::size_t>(fast && known ? 1 : total);
-}
-
-bool PodGroup::asks_for_total(const std::map<std::string, int>& counts) const {
-  int sum = 0;
-  for (const auto& [set, count] : counts) {
-    sum += count;
-  }
-  return sum == total;
-}
-
-bool PodGroup::asks_for(const std::map<std::string, int>& counts) const {
-  const std::vector<const GroupPod*> members = members_of(*this);
-  if (!asks_for_total(counts) || members.size() < static_cast<std::size_t>(total)) {
-    return asks_for_total(counts);
-  }
-  std::map<std::string, int> here;
-  for (const GroupPod* pod : members) {
-    ++here[pod->role];
-  }
-  return here == counts;
-}
-
-std::vector<std::string> PodGroup::excess(const std::map<std::string, int>& counts) const {
-  std::map<std::string, int> left = counts;
-  std::vector<std::pair<std::int64_t, std::string>> waiting;
-  for (const auto& [key, pod] : pods) {
-    if (pod.counts() && pod.held) {
-      waiting.emplace_back(pod.created, key);
-    } else if (pod.counts()) {
-      --left[pod.role];
-    }
-  }
-  std::sort(waiting.begin(), waiting.end());
-  std::vector<std::string> excess;
-  for (const auto& [created, key] : waiting) {
-    if (--left[pods.at(key).role] < 0) {
-      excess.push_back(key);
-    }
-  }
-  return excess;
-}
-
-JobProgress progress_of(const PodGroup& group, const std::map<std::string, int>& over) {
-  JobProgress progress;
-  progress.suspended = true;
-  progress.expected = group.total;
-  std::map<std::string, int> succeeded;
-  int failed = 0;
-  bool active = false;
-  bool last_try = false;
-  for (const auto& [key, pod] : group.pods) {
-    progress.suspended = progress.suspended && (!pod.released || pod.ended());
-    progress.ready += pod.ready && !pod.ended() ? 1 : 0;
-    succeeded[pod.role] += pod.succeeded ? 1 : 0;
-    failed += pod.failed ? 1 : 0;
-    active = active || !pod.ended();
-    last_try = last_try || pod.last_try;
-  }
-  if (group.serving) {
-    return progress;
-  }
-  int done = 0;
-  for (const auto& [set, count] : over) {
-    succeeded[set] = std::max(succeeded[set], count);
-  }
-  for (const auto& [set, count] : succeeded) {
-    done += count;
-    if (count > 0) {
-      progress.reclaimable.emplace_back(set, count);
-    }
-  }
-  progress.ready += done;
-  const bool gave_up = !active && failed > 0 && (group.single || last_try);
-  if (done >= group.total || gave_up) {
-    progress.end = {.success = done >= group.total,
-                    .message = fmt::format("{} of {} pods have succeeded", done, group.total)};
-  }
-  return progress;
-}
-
-std::vector<SetSpec> sets_of(const PodGroup& group, std::vector<json::Document>& documents) {
-  const std::vector<const GroupPod*> members = members_of(group);
-  std::map<std::string, SetSpec> sets;
-  std::map<std::string, int> counts;
-  for (const GroupPod* pod : members) {
-    ++counts[pod->role];
-    if (pod->held && !sets.contains(pod->role)) {
-      if (auto set = set_of(*pod, group.single, documents)) {
-        sets.emplace(pod->role, std::move(*set));
-      }
-    }
-  }
-  const int missing = group.total - static_cast<int>(members.size());
-  if (missing > 0 && !group.worker.empty() && !sets.contains(std::string(kMain))) {
-    counts[std::string(kWorker)] += missing;
-    GroupPod worker;
-    worker.role = kWorker;
-    worker.text = group.worker;
-    auto set = sets.contains(worker.role) ? std::nullopt : set_of(worker, false, documents);
-    if (set) {
-      set->index_label = kPodGroupIndex;
-      sets.emplace(worker.role, std::move(*set));
-    }
-  } else if (missing > 0 && !sets.empty()) {
-    counts[sets.begin()->first] += missing;
-  }
-  std::vector<SetSpec> list;
-  for (auto& [role, set] : sets) {
-    set.count = counts[role];
-    list.push_back(std::move(set));
-  }
-  return list;
 }
 
 std::vector<std::string> PodGroups::see(const LiveObject& pod, const Object& object) {
@@ -314,6 +134,7 @@ std::vector<std::string> PodGroups::see(const LiveObject& pod, const Object& obj
   if (!fresh) {
     const bool same = it->second.ref.uid == one.ref.uid;
     one.told = same && it->second.told;
+    one.told_incomplete = same && it->second.told_incomplete;
     it->second = std::move(one);
   }
   group_of_.insert_or_assign(key, group_key);
@@ -338,6 +159,41 @@ void PodGroups::join(PodGroup& group) const {
     group.owner = set->second.ref;
     group.worker = set->second.worker;
   }
+  if (group.stateful()) {
+    const auto replicas = stateful_.find(fmt::format("{}/{}", group.ns, group.owner->name));
+    group.total = replicas == stateful_.end() ? group.total : replicas->second;
+  }
+}
+
+std::vector<std::string> PodGroups::see_stateful(const LiveObject& set, const Object& object) {
+  const std::string key = fmt::format("{}/{}", set.ns, set.name);
+  const json::Value spec = map_at(object.value, "spec");
+  const json::Value number = spec ? spec["replicas"] : json::Value();
+  const int replicas = number && number.kind() == json::Kind::kNumber ? whole_number(number.text(), 0).value_or(0) : 0;
+  const auto known = stateful_.find(key);
+  const int before = known == stateful_.end() ? 0 : known->second;
+  // One that has no pods, or is in no queue, says nothing.
+  const int after = queue_of(object).empty() ? 0 : replicas;
+  if (before == after) {
+    return {};
+  }
+  if (after == 0) {
+    stateful_.erase(known);
+    return {};
+  }
+  stateful_.insert_or_assign(key, after);
+  std::vector<std::string> changed;
+  for (auto& [name, group] : groups_) {
+    if (group.ns == set.ns && group.stateful() && group.owner->name == set.name) {
+      join(group);
+      changed.push_back(name);
+    }
+  }
+  return changed;
+}
+
+void PodGroups::lose_stateful(std::string_view ns, std::string_view name) {
+  stateful_.erase(fmt::format("{}/{}", ns, name));
 }
 
 std::vector<std::string> PodGroups::see_replicated(const LiveObject& set, const Object& object) {

@@ -32,9 +32,10 @@ struct GroupPod {
   bool ready = false;
   bool last_try = false;  // where it fails the group is not to have another in its place
   std::int64_t created = 0;
-  std::string text;    // of a held pod: what the pod set is made from
-  bool asked = false;  // a write of ours to it is under way, or done and not seen
-  bool told = false;   // that there is no place for it
+  std::string text;              // of a held pod: what the pod set is made from
+  bool asked = false;            // a write of ours to it is under way, or done and not seen
+  bool told = false;             // that there is no place for it
+  bool told_incomplete = false;  // that others are missing
 
   [[nodiscard]] bool ended() const { return succeeded || failed; }
   // Whether it counts as a member: it waits, runs, or has done its part.
@@ -64,9 +65,13 @@ struct PodGroup {
   [[nodiscard]] bool asks_for(const std::map<std::string, int>& counts) const;
   // The same of all pods together.
   [[nodiscard]] bool asks_for_total(const std::map<std::string, int>& counts) const;
+  // Whether its pods are those of a StatefulSet.
+  [[nodiscard]] bool stateful() const;
   // Pods that wait for nothing, since there are enough without them, or since they are like no other of the group.
   [[nodiscard]] std::vector<std::string> excess(const std::map<std::string, int>& counts) const;
 };
+
+inline constexpr std::string_view kStatefulSet = "StatefulSet";
 
 // By this its Workload is known, as if it had an owner.
 [[nodiscard]] std::string group_uid(std::string_view ns, std::string_view name);
@@ -88,6 +93,10 @@ class PodGroups {
   // A LeaderWorkerSet: whose replicas its pods are, and what they will be. Returns the groups that changed.
   [[nodiscard]] std::vector<std::string> see_replicated(const LiveObject& set, const Object& object);
   void lose_replicated(std::string_view ns, std::string_view name);
+  // A StatefulSet: how many pods it is to have. What its pods say of it is of the time when its template was written,
+  // and it can be scaled without that. Returns the groups that changed.
+  [[nodiscard]] std::vector<std::string> see_stateful(const LiveObject& set, const Object& object);
+  void lose_stateful(std::string_view ns, std::string_view name);
 
   // nullptr where there is none.
   [[nodiscard]] PodGroup* find(const std::string& key);
@@ -101,6 +110,7 @@ class PodGroups {
   void join(PodGroup& group) const;
 
   std::map<std::string, Replicated> replicated_;  // by namespace/name
+  std::map<std::string, int> stateful_;           // replicas by namespace/name
   std::map<std::string, PodGroup> groups_;
   std::map<std::string, std::string, std::less<>> group_of_;  // by pod
 };

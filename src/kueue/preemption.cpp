@@ -23,16 +23,22 @@ constexpr std::chrono::milliseconds kEvery{250};
 // The usual grace of pods, twice.
 constexpr std::chrono::seconds kPatience{60};
 
-std::string_view preempted_reason(EvictionReason reason) {
+// The reason of the condition Preempted, and the same in words. `borrows`: whoever takes its place does.
+struct Cause {
+  std::string_view reason;
+  std::string_view words;
+};
+Cause cause_of(EvictionReason reason, bool borrows) {
   switch (reason) {
     case EvictionReason::kPreempted:
-      return "InClusterQueue";
+      break;
     case EvictionReason::kReclaimed:
-      return "InCohortReclamation";
+      return borrows ? Cause{"InCohortReclaimWhileBorrowing", "by priority in the cohort, while borrowing"}
+                     : Cause{"InCohortReclamation", "it used quota that another ClusterQueue of the cohort takes back"};
     case EvictionReason::kFairShare:
-      return "InCohortFairSharing";
+      return {"InCohortFairSharing", "by fair shares in the cohort"};
   }
-  return "InClusterQueue";
+  return {"InClusterQueue", "by priority in the ClusterQueue"};
 }
 
 }  // namespace
@@ -240,6 +246,7 @@ void Preemption::look(Time now, Step& step) {
 void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, Time now, Step& step) {
   const Plan plan = run_cycle(ledger_.cluster, ledger_.quota, {*entry.submission});
   const Decision& decision = plan.decisions.front();
+  const bool borrows = ledger_.quota.borrows(*entry.submission->queue);
   // Victims hold what they have until they are gone.
   for (const Eviction& eviction : plan.evictions) {
     const RunningGang& victim = running.at(eviction.key);
@@ -263,11 +270,12 @@ void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>&
     entry.blockers.insert(victim.key());
     victim.gave_way = ledger_.ended;
     who += fmt::format("{}{}", who.empty() ? "" : ", ", victim.key());
+    const Cause cause = cause_of(eviction.reason, borrows);
     evictions_.evict(victim,
                      {.reason = "Preempted",
                       .message = fmt::format("Preempted for workload {} (UID: {}): {}", entry.key(),
-                                             entry.object.ref.uid, eviction.message),
-                      .preempted = preempted_reason(eviction.reason)},
+                                             entry.object.ref.uid, cause.words),
+                      .preempted = cause.reason},
                      now, step);
   }
   entry.verdict =

@@ -5,11 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/timestamp.h"
+
 namespace gantree::kueue {
 
 namespace {
 
 constexpr std::string_view kDefaultQueue = "default";
+constexpr std::string_view kReactivated = "Reactivated";
 
 }  // namespace
 
@@ -26,32 +29,80 @@ std::optional<Drain> drain(const Entry& entry, const Setup& setup) {
   return drain_of(setup, entry.object.ref.ns, local_queue_of(entry), admission->cluster_queue);
 }
 
+namespace {
+
+// Whether the queues of a Workload take and start jobs.
+bool runs_again(const Entry& entry, const Setup& setup) {
+  const auto it = setup.local_queues.find(std::pair(entry.object.ref.ns, std::string(local_queue_of(entry))));
+  return it != setup.local_queues.end() && it->second.cluster_queue != nullptr && it->second.stop_policy.empty() &&
+         it->second.cluster_queue->stop_policy.empty();
+}
+
+Wanted in_queue(std::string_view reason, std::string message) {
+  return {.type = kRequeued, .holds = true, .reason = reason, .message = std::move(message)};
+}
+
+Wanted restarted(std::string_view stopped) {
+  return stopped == kClusterQueueStopped ? in_queue("ClusterQueueRestarted", "The ClusterQueue runs again")
+                                         : in_queue("LocalQueueRestarted", "The LocalQueue runs again");
+}
+
+Wanted out_of_queue(std::string_view reason, std::string message) {
+  return {.type = kRequeued, .holds = false, .reason = reason, .message = std::move(message)};
+}
+
+}  // namespace
+
+Wanted requeued(const Entry& entry, const Setup& setup, Time now) {
+  const Condition* evicted = entry.object.condition(kEvicted);
+  const std::string_view reason = evicted == nullptr ? std::string_view() : std::string_view(evicted->reason);
+  if (!entry.object.active) {
+    return out_of_queue(kDeactivatedReason, "It is not queued again before spec.active is true");
+  }
+  if (const std::optional<Drain> stopped = drain(entry, setup)) {
+    return out_of_queue(stopped->reason, stopped->message);
+  }
+  if (reason == kSuspendedByUser) {
+    return out_of_queue(reason, "It is not queued again before its user resumes the job");
+  }
+  // Whoever has to wait a while is queued again when that is over.
+  if (entry.object.requeue_at && *entry.object.requeue_at > now) {
+    return out_of_queue(kPausesForPods, fmt::format("It is queued again at {}", rfc3339(*entry.object.requeue_at)));
+  }
+  if (reason == kClusterQueueStopped || reason == kLocalQueueStopped) {
+    return restarted(reason);
+  }
+  if (reason == kResumedByUser) {
+    return in_queue(reason, "The job was resumed by its user");
+  }
+  if (reason == kDeactivatedReason) {
+    return in_queue(kReactivated, "The workload was activated again");
+  }
+  return in_queue(reason.empty() ? std::string_view("Requeued") : reason,
+                  evicted == nullptr ? std::string("It is queued again")
+                                     : fmt::format("It is queued again, after: {}", evicted->message));
+}
+
 std::optional<Wanted> queued_again(const Entry& entry, const Setup& setup, Time now) {
-  const Condition* requeued = entry.object.condition(kRequeued);
-  if (requeued == nullptr || requeued->holds) {
+  const Condition* last = entry.object.condition(kRequeued);
+  if (last == nullptr || last->holds || !entry.object.active) {
     return std::nullopt;
   }
-  if (requeued->reason == kPausesForPods && (!entry.object.requeue_at || *entry.object.requeue_at <= now)) {
-    return Wanted{
-        .type = kRequeued, .holds = true, .reason = "BackoffFinished", .message = "The pause before it is over"};
+  if (last->reason == kDeactivatedReason) {
+    return in_queue(kReactivated, "The workload was activated again");
   }
-  const bool cluster_queue = requeued->reason == kClusterQueueStopped;
-  if (!cluster_queue && requeued->reason != kLocalQueueStopped) {
-    return std::nullopt;
+  if (last->reason == kSuspendedByUser) {
+    return entry.suspended() ? std::nullopt
+                             : std::optional(in_queue(kResumedByUser, "The job was resumed by its user"));
   }
-  const LocalQueue* queue = nullptr;
-  if (const auto it = setup.local_queues.find(std::pair(entry.object.ref.ns, std::string(local_queue_of(entry))));
-      it != setup.local_queues.end()) {
-    queue = &it->second;
+  if (last->reason == kPausesForPods) {
+    const bool over = !entry.object.requeue_at || *entry.object.requeue_at <= now;
+    return over ? std::optional(in_queue("BackoffFinished", "The pause before it is over")) : std::nullopt;
   }
-  if (queue == nullptr || queue->cluster_queue == nullptr || !queue->stop_policy.empty() ||
-      !queue->cluster_queue->stop_policy.empty()) {
-    return std::nullopt;
+  if ((last->reason == kClusterQueueStopped || last->reason == kLocalQueueStopped) && runs_again(entry, setup)) {
+    return restarted(last->reason);
   }
-  return Wanted{.type = kRequeued,
-                .holds = true,
-                .reason = cluster_queue ? "ClusterQueueRestarted" : "LocalQueueRestarted",
-                .message = fmt::format("The {} runs again", cluster_queue ? "ClusterQueue" : "LocalQueue")};
+  return std::nullopt;
 }
 
 QueueStatuses queue_statuses(const Ledger& ledger) {

@@ -13,7 +13,10 @@ namespace gantree::kueue {
 [[nodiscard]] std::string_view local_queue_of(const Entry& entry);
 // Why a Workload that has quota has to go because its queue is stopped; nothing where it may stay.
 [[nodiscard]] std::optional<Drain> drain(const Entry& entry, const Setup& setup);
-// Whether it was sent away by a stopped queue that runs again, or for a while that is over, and has not been told.
+// Whether one that was evicted, and whose pods are gone, is in its queue again.
+[[nodiscard]] Wanted requeued(const Entry& entry, const Setup& setup, Time now);
+// Whether what kept it out of its queue is over (the queue is stopped, it was deactivated or suspended, it had to
+// pause) and it has not been told.
 [[nodiscard]] std::optional<Wanted> queued_again(const Entry& entry, const Setup& setup, Time now);
 // What every queue should say of itself now.
 [[nodiscard]] QueueStatuses queue_statuses(const Ledger& ledger);

@@ -83,6 +83,10 @@ void SetupReader::read(Step& step) {
     } else if (drain(entry, ledger_.setup)) {
       ledger_.dirty.insert(key);
     }
+    // Its class of priority may have come.
+    if (const JobEntry* job = ledger_.job_of(entry); job != nullptr && !job->priority_class.empty() && entry.waits()) {
+      ledger_.touch(key);
+    }
   }
 }
 

@@ -6,11 +6,32 @@
 #include <functional>
 #include <string>
 
+#include "dialects/core/metadata.h"
 #include "dialects/gangs.h"
+#include "dialects/kueue/names.h"
 #include "dialects/kueue/submit.h"
 #include "json/copy.h"
 
 namespace gantree::kueue {
+
+namespace {
+
+// The class of priority that its job names, where there is none of that name and it had no other word for it: the
+// Workload of a job whose class was there once has its value. "" otherwise.
+std::string_view missing_class(const Entry& entry, const Ledger& ledger) {
+  const JobEntry* job = ledger.job_of(entry);
+  if (job == nullptr || job->priority_class.empty() || entry.admission() ||
+      ledger.setup.priority_classes.contains(job->priority_class)) {
+    return {};
+  }
+  const json::Value known = map_at(map_at(entry.object.document.root(), "spec"), "priorityClassRef");
+  const json::Value name = known ? text_at(known, "name") : json::Value();
+  const json::Value group = known ? text_at(known, "group") : json::Value();
+  const bool same = name && group && group.text() == kGroup && name.text() == job->priority_class;
+  return same ? std::string_view() : std::string_view(job->priority_class);
+}
+
+}  // namespace
 
 const Submission& submission_for(Entry& entry, const Ledger& ledger) {
   if (entry.submission) {
@@ -23,7 +44,7 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
     const json::Value name = entry.object.request.queue_name;
     entry.submission->alternatives.clear();
     entry.submission->rejection =
-        Rejection{.reason = Reason::kQueueStopped,
+        Rejection{.reason = Reason::kQueueNotFound,
                   .message = name ? fmt::format("there is no LocalQueue \"{}\" in namespace \"{}\"", name.text(),
                                                 entry.object.ref.ns)
                                   : fmt::format("it names no queue, and namespace \"{}\" has no LocalQueue \"default\"",
@@ -31,8 +52,15 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
                   .waits = true};
   }
   // What an administrator can mend is waited for, as if more of it had been asked for than there is.
-  if (entry.submission->rejection && entry.submission->rejection->mendable) {
-    entry.submission->rejection->waits = true;
+  if (entry.submission->rejection) {
+    entry.submission->rejection->wait_to_be_mended();
+  }
+  const std::string_view missing = missing_class(entry, ledger);
+  if (!missing.empty() && !entry.submission->rejection) {
+    entry.submission->alternatives.clear();
+    entry.submission->rejection = Rejection{.reason = Reason::kPriorityClassNotFound,
+                                            .message = fmt::format("there is no WorkloadPriorityClass \"{}\"", missing),
+                                            .waits = true};
   }
   // What nobody starts would hold what it is given for ever: it is in nobody's way. (A Workload that nothing owns is
   // its maker's to start.)
@@ -40,7 +68,7 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
     entry.submission->alternatives.clear();
     entry.submission->queue.reset();
     entry.submission->rejection =
-        Rejection{.reason = Reason::kQueueStopped,
+        Rejection{.reason = Reason::kUnknownOwner,
                   .message = fmt::format("its owner {} is of no kind that is started here", entry.object.stranger),
                   .waits = true};
   }

@@ -82,6 +82,23 @@ Write ungating(const std::string& key, const StartedPod& pod, const TopologyAssi
   return {.verb = WriteVerb::kPatch, .object = pod_ref(key, pod.uid), .node = {}, .body = body.to_json(false)};
 }
 
+constexpr std::string_view kStranded = "The host that it was sent to is of no use any more";
+
+// The conditions by which policies of Jobs tell such failures from others: Kueue's own, and that of all disruptions.
+Write failing(const ObjectRef& pod, Time now) {
+  json::Out::Array conditions;
+  for (const std::string_view type : {std::string_view("TerminatedByKueue"), std::string_view("DisruptionTarget")}) {
+    json::Out condition = json::Out::object();
+    condition.add("type", type).add("status", "True").add("reason", "UnschedulableOnAssignedNode");
+    condition.add("message", kStranded).add("lastTransitionTime", rfc3339(now));
+    conditions.push_back(std::move(condition));
+  }
+  json::Out body = json::Out::object();
+  body.add("metadata", std::move(json::Out::object().add("uid", pod.uid)));
+  body.add("status", std::move(json::Out::object().add("phase", "Failed").add("conditions", std::move(conditions))));
+  return {.verb = WriteVerb::kPatchStatus, .object = pod, .node = {}, .body = body.to_json(false)};
+}
+
 }  // namespace
 
 // The places of an assignment while they are given out. Positions are those of its domains.
@@ -100,7 +117,7 @@ struct Ungater::Slots {
   }
 };
 
-void Ungater::remove_stranded(const Entry& entry, Step& step) {
+void Ungater::remove_stranded(const Entry& entry, Time now, Step& step) {
   for (const std::string& key : ledger_.pods_of(entry.key())) {
     StartedPod& pod = ledger_.pods.at(key);
     if (!pod.node.empty() || pod.gated || pod.ended || pod.deleting || pod.asked) {
@@ -113,13 +130,24 @@ void Ungater::remove_stranded(const Entry& entry, Step& step) {
       const std::vector<AssignedDomain>& domains = set.topology->domains;
       if (std::none_of(domains.begin(), domains.end(),
                        [&](const AssignedDomain& domain) { return selects(pod, *set.topology, domain); })) {
-        pod.asked = true;
-        outbox_.order(step, Urgency::kBinding,
-                      {.verb = WriteVerb::kDelete, .object = pod_ref(key, pod.uid), .node = {}, .body = {}},
-                      {.pod = key});
+        remove(key, pod, now, step);
       }
     }
   }
+}
+
+void Ungater::remove(const std::string& key, StartedPod& pod, Time now, Step& step) {
+  pod.asked = true;
+  const ObjectRef about = pod_ref(key, pod.uid);
+  const bool of_job = ledger_.groups.group_of_pod(key) == nullptr;
+  outbox_.order(
+      step, Urgency::kBinding,
+      of_job ? failing(about, now) : Write{.verb = WriteVerb::kDelete, .object = about, .node = {}, .body = {}},
+      {.pod = key});
+  outbox_.notify(
+      step,
+      {.about = about, .warning = true, .reason = "PodTerminatedByKueue", .action = "Terminate", .note = kStranded},
+      now);
 }
 
 void Ungater::ungate(const Entry& entry, Step& step) {

@@ -21,12 +21,14 @@ class Ungater {
 
   // Pods of an admitted Workload that wait to be told.
   void ungate(const Entry& entry, Step& step);
-  // Pods that were sent where their Workload has no place any more would wait for it for ever: their job makes others.
-  void remove_stranded(const Entry& entry, Step& step);
+  // Pods that were sent where their Workload has no place any more would wait for it for ever: those of a job are
+  // failed, with a condition that a podFailurePolicy may look at, others are deleted; whoever made them makes others.
+  void remove_stranded(const Entry& entry, Time now, Step& step);
 
  private:
   struct Slots;
 
+  void remove(const std::string& key, StartedPod& pod, Time now, Step& step);
   void ungate_set(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members, Step& step);
   [[nodiscard]] Slots slots_of(const Entry& entry, const SetAssignment& set) const;
   [[nodiscard]] std::vector<std::string> take_used(const TopologyAssignment& assignment,

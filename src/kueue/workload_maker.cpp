@@ -10,8 +10,10 @@ namespace gantree::kueue {
 void WorkloadMaker::make(JobEntry& job, const std::string& key, WorkloadSeed seed, const std::vector<SetSpec>& sets,
                          Step& step) {
   if (const auto known = ledger_.setup.priority_classes.find(seed.priority_class);
-      !seed.priority_class.empty() && known != ledger_.setup.priority_classes.end()) {
+      known != ledger_.setup.priority_classes.end()) {
     seed.priority = known->second;
+  } else {
+    seed.priority_class.clear();  // it is waited for: see submission_for()
   }
   std::vector<json::Value> specs;
   for (const SetSpec& set : sets) {

@@ -36,7 +36,10 @@ void WorkloadReconciler::reconcile(const std::string& key, Time now, Step& step)
     ledger_.waiting_changed.insert(key);
     step.wake_by(now);
   }
-  const JobEntry* job = ledger_.job_of(entry);
+  JobEntry* job = ledger_.job_of(entry);
+  if (job != nullptr && job->kind == nullptr && entry.may_run() && job->progress.suspended) {
+    staff_.announcer.tell_started(entry, *job, now, step);
+  }
   if (job != nullptr && job->progress.end) {
     finish(entry, *job->progress.end, now, step);
     return;
@@ -121,8 +124,8 @@ void WorkloadReconciler::look_after(Entry& entry, const JobEntry* job, Time now,
     staff_.evictions.release(entry, job, now, step);
     return;
   }
-  if (!entry.object.active && !entry.evicting) {
-    entry.evicting = Removal{.reason = "Deactivated", .message = "The workload is deactivated"};
+  if (!entry.object.active) {
+    staff_.evictions.evict(entry, {.reason = kDeactivatedReason, .message = "The workload is deactivated"}, now, step);
   }
   if (const std::optional<Drain> stopped = drain(entry, ledger_.setup); stopped && !entry.evicting) {
     staff_.evictions.evict(entry, {.reason = stopped->reason, .message = stopped->message}, now, step);
@@ -132,7 +135,7 @@ void WorkloadReconciler::look_after(Entry& entry, const JobEntry* job, Time now,
     staff_.evictions.write(entry, now, step);
     return;
   }
-  staff_.ungater.remove_stranded(entry, step);
+  staff_.ungater.remove_stranded(entry, now, step);
   if (staff_.hosts.mend(entry, now, step)) {
     return;
   }

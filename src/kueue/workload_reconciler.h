@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/time.h"
+#include "kueue/announcer.h"
 #include "kueue/evictions.h"
 #include "kueue/grants.h"
 #include "kueue/host_replacement.h"
@@ -23,6 +24,7 @@ class WorkloadReconciler {
   // Those to which it gives the work.
   struct Staff {
     StatusWriter& status;
+    Announcer& announcer;
     Grants& grants;
     Evictions& evictions;
     PendingReporter& pending;

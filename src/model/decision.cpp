@@ -20,6 +20,24 @@ const char* to_string(Reason reason) {
       return "Preempting";
     case Reason::kSearchLimit:
       return "SearchLimit";
+    case Reason::kQueueNotFound:
+      return "QueueNotFound";
+    case Reason::kNamespaceMismatch:
+      return "NamespaceMismatch";
+    case Reason::kNoMatchingFlavor:
+      return "NoMatchingFlavor";
+    case Reason::kPriorityClassNotFound:
+      return "PriorityClassNotFound";
+    case Reason::kUnknownOwner:
+      return "UnknownOwner";
+    case Reason::kDeactivated:
+      return "Deactivated";
+    case Reason::kSuspended:
+      return "Suspended";
+    case Reason::kEvicted:
+      return "Evicted";
+    case Reason::kExcessPods:
+      return "ExcessPods";
     case Reason::kInvalidRequest:
       return "InvalidRequest";
   }

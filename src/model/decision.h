@@ -37,8 +37,18 @@ enum class Reason : std::uint8_t {
   kGangIncomplete,
   kPreempting,
   kSearchLimit,
+  kQueueNotFound,
+  kNamespaceMismatch,
+  kNoMatchingFlavor,
+  kPriorityClassNotFound,
+  kUnknownOwner,  // nobody here starts it
+  kDeactivated,
+  kSuspended,   // by its user
+  kEvicted,     // it has to leave, and is not gone yet
+  kExcessPods,  // it runs with the pods that it was admitted with, and asks for more
   kInvalidRequest,
 };
+inline constexpr Reason kLastReason = Reason::kInvalidRequest;
 [[nodiscard]] const char* to_string(Reason reason);
 
 enum class GangState : std::uint8_t { kPlaced, kWaiting, kRejected };

@@ -7,6 +7,15 @@
 
 namespace gantree {
 
+bool is_in_line(const Submission& submission) {
+  if (!submission.rejection) {
+    return true;
+  }
+  const Reason reason = submission.rejection->reason;
+  return reason != Reason::kDeactivated && reason != Reason::kSuspended && reason != Reason::kEvicted &&
+         reason != Reason::kExcessPods;
+}
+
 QuotaDemand demand_of(const Alternative& alternative) {
   std::vector<int> counts;
   for (const PodSet* set : pod_sets(alternative.gang.root)) {

@@ -27,6 +27,15 @@ struct Rejection {
   std::string message;
   bool waits = false;     // not the gang's own fault (say, its queue is stopped): Waiting, not Rejected
   bool mendable = false;  // a change of what administrators set up may let it in: on a live cluster it waits for that
+  Reason lacking = Reason::kInvalidRequest;  // told instead of the reason where it waits for that
+
+  // What becomes of it on a live cluster.
+  void wait_to_be_mended() {
+    if (mendable) {
+      waits = true;
+      reason = lacking;
+    }
+  }
 };
 
 struct Submission {
@@ -47,6 +56,9 @@ struct Submission {
   std::vector<Alternative> alternatives;              // in order of preference
   std::optional<Rejection> rejection;                 // then there are no alternatives
 };
+
+// Whether it is in line at all: neither sent away nor told to stay away.
+[[nodiscard]] bool is_in_line(const Submission& submission);
 
 // All pods of an alternative, by cell.
 [[nodiscard]] QuotaDemand demand_of(const Alternative& alternative);

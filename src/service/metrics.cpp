@@ -180,7 +180,7 @@ std::string Metrics::page(const MetricSources& sources) {
 
 void Metrics::fill_waiting(const GangTable& table) {
   std::map<std::string, int> by_reason = {{"New", 0}};
-  for (int r = 0; r <= static_cast<int>(Reason::kInvalidRequest); ++r) {
+  for (int r = 0; r <= static_cast<int>(kLastReason); ++r) {
     by_reason.emplace(to_string(static_cast<Reason>(r)), 0);
   }
   int pods = 0;

@@ -1,6 +1,7 @@
 #include "view/explain_json.h"
 
 #include "view/decision_json.h"
+#include "view/explain_state.h"
 #include "view/explain_words.h"
 
 namespace gantree::view {
@@ -27,12 +28,21 @@ class ExplainJson {
   json::Out write() {
     json::Out out = key_of(why_.key);
     out.add("dialect", why_.dialect);
-    out.add("state", why_.running ? "Running" : to_string(why_.decision.state));
-    out.add("priority", why_.priority);
+    const StateWords words = state_words(why_);
+    out.add("state", words.state);
+    if (!why_.over) {
+      out.add("priority", why_.priority);
+    }
+    if ((why_.over || why_.running) && !words.message.empty()) {
+      out.add("reason", words.reason.empty() ? words.state : words.reason).add("message", words.message);
+    }
     if (why_.running) {
       out.add("hosts", holdings());
-    } else {
+    } else if (!why_.over) {
       decided(out);
+    }
+    if (why_.record) {
+      record(out);
     }
     if (!why_.evictions.empty()) {
       out.add("evictions", evictions());
@@ -44,6 +54,20 @@ class ExplainJson {
   }
 
  private:
+  void record(json::Out& out) const {
+    const GangRecord& known = *why_.record;
+    out.add("workload", known.object);
+    for (const auto& [key, value] : {std::pair("queue", &known.queue), std::pair("clusterQueue", &known.cluster_queue),
+                                     std::pair("flavors", &known.flavors), std::pair("admittedAt", &known.since)}) {
+      if (!value->empty()) {
+        out.add(key, *value);
+      }
+    }
+    if (known.admitted > 0) {
+      out.add("podsAdmitted", known.admitted).add("podsAsked", known.asked);
+    }
+  }
+
   void decided(json::Out& out) {
     const bool placed = why_.decision.state == GangState::kPlaced;
     if (!placed) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "view/explain_asks.h"
+#include "view/explain_state.h"
 #include "view/explain_words.h"
 #include "view/gang_words.h"
 #include "view/text_table.h"
@@ -67,35 +68,40 @@ class ExplainText {
   }
 
   void head() {
-    const GangState state = why_.decision.state;
-    const bool placed = why_.running || state == GangState::kPlaced;
-    const Tone tone = placed ? Tone::kGood : state == GangState::kWaiting ? Tone::kWarning : Tone::kBad;
+    const StateWords words = state_words(why_);
     TextLine& line = lines_.emplace_back();
     line.add(words_.gang(why_.key), {Tone::kStrong}).add("  ");
     line.add(printable(why_.dialect.empty() ? why_.key.kind : fmt::format("{} ({})", why_.key.kind, why_.dialect),
                        options_.unicode),
              {Tone::kFaint})
         .add("  ");
-    line.add(why_.running ? "Running" : to_string(state), {tone});
-    if (!placed) {
-      line.add(fmt::format(": {}", to_string(why_.decision.reason)), {tone});
+    line.add(words.state, {words.tone});
+    if (!words.reason.empty()) {
+      line.add(fmt::format(": {}", printable(words.reason, options_.unicode)), {words.tone});
     }
-    if (!placed && !why_.decision.message.empty()) {
-      paragraph(printable(why_.decision.message, options_.unicode), kDeep);
+    if (!words.message.empty()) {
+      paragraph(printable(words.message, options_.unicode), kDeep);
     }
-    std::string facts;
-    if (!why_.running) {
+    std::vector<std::string> facts;
+    if (!why_.running && !why_.over) {
       const std::string pods = pods_text(why_.decision.pod_sets);
-      facts = fmt::format("{} {}, ", pods, pods == "1" ? "pod" : "pods");
+      facts.push_back(fmt::format("{} {}", pods, pods == "1" ? "pod" : "pods"));
     }
-    facts += fmt::format("priority {}", why_.priority);
+    if (!why_.over) {
+      facts.push_back(fmt::format("priority {}", why_.priority));
+    }
     if (why_.turns > 1) {
-      facts += fmt::format(", {} of {} in the order", ordinal(why_.turn), why_.turns);
+      facts.push_back(fmt::format("{} of {} in the order", ordinal(why_.turn), why_.turns));
     }
     if (why_.alternatives > 1) {
-      facts += fmt::format(", {} ways to start", why_.alternatives);
+      facts.push_back(fmt::format("{} ways to start", why_.alternatives));
     }
-    paragraph(facts, kDeep, "", {Tone::kFaint});
+    if (why_.running || why_.over) {
+      for (const std::string& part : given(why_)) {
+        facts.push_back(printable(part, options_.unicode));
+      }
+    }
+    paragraph(fmt::format("{}", fmt::join(facts, ", ")), kDeep, "", {Tone::kFaint});
     if (why_.held_back) {
       paragraph("By itself it could start now: there is room and quota for it.", kDeep);
     }
@@ -186,12 +192,12 @@ class ExplainText {
       missing.ink = {need.missing() > 0 ? Tone::kWarning : Tone::kFaint};
       rows.push_back({{printable(need.resource, options_.unicode)},
                       amount(need.needed),
-                      amount(need.left),
                       amount(need.borrowed),
+                      amount(need.left),
                       missing});
     }
-    append(lines_, draw_table({{"resource", Align::kLeft}, {"needed"}, {"left"}, {"of it borrowed"}, {"missing"}}, rows,
-                              kDeep));
+    append(lines_, draw_table({{"resource", Align::kLeft}, {"needed"}, {"of that to borrow"}, {"left"}, {"missing"}},
+                              rows, kDeep));
   }
 
   void landed() {

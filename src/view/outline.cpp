@@ -75,12 +75,13 @@ std::string uniform_text(const Totals& totals, const std::string& resource) {
   return {};
 }
 
-std::string totals_text(const Scene& scene, const Totals& totals) {
+std::string totals_text(const Scene& scene, const Totals& totals, bool present) {
   const auto amount = [&](std::int64_t value) { return amount_text(value, scene.resource); };
   std::string text = fmt::format("{}, {} {}: {} in use", counted(totals.hosts, "host"), amount(totals.total),
                                  scene.resource_name, amount(totals.before));
   if (totals.touched()) {
-    text += fmt::format(" before, {} placed now", amount(totals.placed));
+    text += present ? fmt::format(" by others, {} by gangs", amount(totals.placed))
+                    : fmt::format(" before, {} placed now", amount(totals.placed));
   }
   text += fmt::format(", {} free", amount(totals.usable));
   const std::int64_t rest = plus(totals.total, -plus(plus(totals.before, totals.placed), totals.usable));

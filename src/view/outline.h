@@ -31,6 +31,6 @@ struct OutlineEntry {
 
 // "512 hosts, 4096 nvidia.com/gpu: 1640 in use before, 1200 placed now, 1240 free, 16 out
 // of service" (on hosts that are not ready or cordoned).
-[[nodiscard]] std::string totals_text(const Scene& scene, const Totals& totals);
+[[nodiscard]] std::string totals_text(const Scene& scene, const Totals& totals, bool present = false);
 
 }  // namespace gantree::view

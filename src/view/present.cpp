@@ -51,10 +51,17 @@ Decision as_decision(Cluster& cluster, const RunningGang& gang) {
 
 }  // namespace
 
-Plan present_plan(Cluster& cluster, Quota& quota, std::vector<Submission> queue) {
+Plan present_plan(Cluster& cluster, Quota& quota, std::vector<Submission> queue,
+                  const std::map<GangKey, GangRecord>& records) {
   std::vector<Decision> running;
   for (const RunningGang& gang : cluster.running()) {
     running.push_back(as_decision(cluster, gang));
+    const auto record = records.find(gang.key);
+    if (record != records.end() && record->second.standing == Standing::kEvicted) {
+      running.back().state = GangState::kWaiting;
+      running.back().reason = Reason::kEvicted;
+      running.back().message = record->second.message;
+    }
   }
   std::sort(running.begin(), running.end(), [](const Decision& a, const Decision& b) { return a.key < b.key; });
   Plan plan = run_cycle(cluster, quota, std::move(queue));

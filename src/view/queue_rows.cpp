@@ -43,6 +43,10 @@ State state_of(const WorkloadObject& object) {
   if (!object.active) {
     return {"Inactive", object.condition(kueue::kEvicted)};
   }
+  if (const Condition* evicted = object.condition(kueue::kEvicted);
+      !object.admission && evicted != nullptr && evicted->holds && evicted->reason == kueue::kSuspendedByUser) {
+    return {"Suspended", evicted};
+  }
   if (!object.admission) {
     const Condition* reserved = object.condition(kueue::kQuotaReserved);
     return {"Pending", reserved != nullptr && !reserved->holds ? reserved : nullptr};

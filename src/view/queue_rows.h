@@ -27,7 +27,7 @@ struct WorkloadRow {
   std::string queue;
   std::string cluster_queue;  // that admitted it; "" where none did
   std::int64_t priority = 0;
-  std::string state;                 // Pending, Reserved, Admitted, Running, Evicted, Inactive, Finished
+  std::string state;                 // Pending, Suspended, Reserved, Admitted, Running, Evicted, Inactive, Finished
   std::string reason;                // in a word; "" where there is nothing to say
   std::string message;               // in a sentence; the same
   std::string where;                 // domains, or flavors where it has none

@@ -11,9 +11,10 @@ namespace gantree::view {
 
 struct TextOptions {
   int width = 100;
-  bool color = false;   // ANSI escapes
-  bool unicode = true;  // otherwise nothing but ASCII
-  int max_lines = 240;  // of one tree: beyond, more of what no gang touches is folded
+  bool color = false;    // ANSI escapes
+  bool unicode = true;   // otherwise nothing but ASCII
+  int max_lines = 240;   // of one tree: beyond, more of what no gang touches is folded
+  bool present = false;  // what is shown is there by now, and no plan
 };
 
 // One column each.

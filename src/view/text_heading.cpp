@@ -32,7 +32,7 @@ std::vector<TextLine> headline(const Scene& scene, const TextOptions& options) {
 
 std::vector<TextLine> draw_heading(const Scene& scene, const Totals& totals, const TextOptions& options) {
   std::vector<TextLine> lines = headline(scene, options);
-  const std::string text = printable(totals_text(scene, totals), options.unicode);
+  const std::string text = printable(totals_text(scene, totals, options.present), options.unicode);
   for (const std::string& line : wrapped(text, options.width)) {
     lines.emplace_back().add(line);
   }

@@ -62,7 +62,9 @@ class Legend {
   }
 
   void add_gangs(const std::vector<int>& marks) {
-    const std::string_view meaning = marks.size() > 1 ? " gangs of this plan" : " the gang of this plan";
+    const std::string_view meaning = options_.present   ? " gangs, as listed below"
+                                     : marks.size() > 1 ? " gangs of this plan"
+                                                        : " the gang of this plan";
     make_room(3 + columns(meaning));
     TextLine& line = lines_.back();
     line.add(std::string(1, gang_letter(marks.front())), {Tone::kPlain, marks.front()});
@@ -80,7 +82,8 @@ class Legend {
         add(sign, {tone}, meaning);
       }
     };
-    add_if([](const HostView& host) { return host.total > 0 && host.before > 0; }, glyphs_.used, "in use before");
+    add_if([](const HostView& host) { return host.total > 0 && host.before > 0; }, glyphs_.used,
+           options_.present ? "in use by others" : "in use before");
     add_if([&](const HostView& host) { return cell == 1 && host.shares.empty() && host.state() == HostState::kPartly; },
            glyphs_.partly, "partly in use");
     add_if([](const HostView& host) { return host.trouble == Trouble::kNone && host.free > 0; }, glyphs_.free, "free");

@@ -2,6 +2,7 @@
 
 All tests share one replica of Gantree; each has nodes, a network and queues of its own, its `pool`.
 """
+import statistics
 import time
 
 import pytest
@@ -104,14 +105,19 @@ def test_the_scheduling_gate_is_added_to_the_pod_template(pool):
 
 
 def test_pods_are_ungated_within_a_second_of_their_creation(pool, slots):
-    pool.make_nodes(4)
+    """From its creation, by the API server's clock, to the moment at which a watcher sees it without its gate."""
+    pool.make_nodes(6)
     pool.make_queue()
-    pool.submit_job("train", 32, {REQUIRED: RACK})
-    pods = pool.running("train", 32)
-    pool.check_assignment("train", pods)
-    waited = slots.seconds_gated()
-    print(f"gated for {sorted(waited)[len(waited) // 2] * 1000:.0f} ms in the middle, {max(waited) * 1000:.0f} ms at most")
-    assert len(waited) == 32 and max(waited) < 3, waited  # a second, on a machine that is not busy with tests
+    for name, count in (("train", 32), ("small", 8), ("smaller", 4), ("last", 4)):
+        pool.submit_job(name, count, {REQUIRED: RACK})
+        pods = pool.running(name, count)
+        pool.check_assignment(name, pods)
+    waited = sorted(slots.seconds_since_creation())
+    seen = sorted(slots.seconds_gated())
+    print(f"ungated {statistics.median(waited) * 1000:.0f} ms after their creation in the middle, {waited[-1] * 1000:.0f} ms at most; "
+          f"seen gated for {statistics.median(seen) * 1000:.0f} ms in the middle, {seen[-1] * 1000:.0f} ms at most")
+    assert len(seen) == 48 and statistics.median(waited) < 1 and statistics.median(seen) < 1, (waited, seen)
+    assert seen[-1] < 3, seen  # on a machine that is busy with tests
 
 
 def test_ranks_decide_which_pod_goes_where(pool):

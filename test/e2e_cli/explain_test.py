@@ -195,6 +195,56 @@ class RejectedTest(ExplainTest):
         self.assertLess(len(text.splitlines()), 8)
 
 
+def workload(name, active=True, admitted=0, **condition):
+    """The Workload of a Job; condition: type, reason, message of one that holds."""
+    status = {"conditions": [{"status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z", **condition}] if condition else []}
+    if admitted:
+        status["admission"] = {"clusterQueue": "cq", "podSetAssignments": [{"name": "main", "count": admitted, "flavors": {"nvidia.com/gpu": "tas"}}]}
+        status["conditions"].append({"type": "Admitted", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"})
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+            "metadata": {"name": f"job-{name}-1a2b3", "namespace": "default",
+                         "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": "1", "controller": True}]},
+            "spec": {"active": active, "queueName": "queue", "podSets": [{"name": "main", "count": 4}]}, "status": status}
+
+
+class StandingTest(ExplainTest):
+    """What a Workload says of a job counts before what could be done for it."""
+
+    def world(self, *more):
+        return [*queues(), *rack("b1", "r1", 4), job("train", 2, 8), *more]
+
+    def test_a_deactivated_job_is_said_to_be_that(self):
+        text, answer = self.explain("train", *self.world(workload("train", active=False, type="Evicted", reason="Deactivated",
+                                                                  message="somebody did it")), code=2)
+        self.assertEqual((answer["state"], answer["reason"]), ("Deactivated", "Deactivated"))
+        self.assertIn("Deactivated", text.splitlines()[0])
+        self.assertIn("somebody did it", text)
+        self.assertNotIn("What would let it start", text)
+        self.assertEqual(answer["workload"], "job-train-1a2b3")
+
+    def test_a_job_that_its_user_suspended_is_said_to_be_that(self):
+        _, answer = self.explain("train", *self.world(workload("train", type="Evicted", reason="Suspended",
+                                                               message="The job was suspended by its user")), code=2)
+        self.assertEqual(answer["state"], "Suspended")
+
+    def test_it_is_not_counted_in_the_order_of_others(self):
+        text, answer = self.explain("other", *self.world(workload("train", active=False), job("other", 1), job("third", 1)), code=0)
+        self.assertEqual(answer["turns"], 2)
+        self.assertIn("of 2 in the order", text)
+
+    def test_a_finished_job_is_known(self):
+        over = [*queues(), *rack("b1", "r1", 1)]
+        text, answer = self.explain("job/fin", *over, workload("fin", type="Finished", reason="Succeeded", message="done"), code=0)
+        self.assertEqual((answer["state"], answer["reason"]), ("Finished", "Succeeded"))
+        self.assertIn("Finished: Succeeded", text)
+        self.explain("job/fin", *over, workload("fin", type="Finished", reason="Failed", message="no"), code=2)
+
+    def test_a_workload_leads_to_its_job(self):
+        for name in ("workload/job-train-1a2b3", "wl/job-train-1a2b3", "job-train-1a2b3", "default/workload/job-train-1a2b3"):
+            _, answer = self.explain(name, *self.world(workload("train")), code=0)
+            self.assertEqual(answer["name"], "train")
+
+
 class NamesTest(ExplainTest):
     def test_unknown_names_get_suggestions(self):
         told = self.refuse("trian", *queues(), *rack("b1", "r1", 1), job("train", 1))
@@ -209,6 +259,24 @@ class NamesTest(ExplainTest):
         self.assertIn("other/Job/train", told)
         self.explain("default/train", *world, code=0)
         self.explain("default/job/train", *world, code=0)
+
+    def test_a_pod_leads_to_its_gang_and_a_deployment_to_its_pods(self):
+        made_by = [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "1", "controller": True}]
+        runs = pod("train-0", "b1-r1-n1", 8)
+        runs["metadata"]["ownerReferences"] = made_by
+        world = [*queues(), *rack("b1", "r1", 2), job("train", 1), runs]
+        for name in ("pod/train-0", "po/train-0", "train-0", "default/pod/train-0"):
+            _, answer = self.explain(name, *world, code=0)
+            self.assertEqual((answer["kind"], answer["name"]), ("Job", "train"))
+        served = pod("web-1-x", "b1-r1-n2", 8)
+        served["metadata"]["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "2", "controller": True}]
+        replica_set = {"apiVersion": "apps/v1", "kind": "ReplicaSet",
+                       "metadata": {"name": "web-1", "namespace": "default",
+                                    "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "3", "controller": True}]},
+                       "spec": {"replicas": 1, "template": {"spec": served["spec"]}}}
+        for name in ("deployment/web", "deploy/web", "rs/web-1"):
+            _, answer = self.explain(name, *world, served, replica_set, code=0)
+            self.assertEqual(answer["name"], "web-1-x")
 
     def test_kinds_are_read_in_any_case(self):
         self.explain("JOB/train", *queues(), *rack("b1", "r1", 1), job("train", 1), code=0)

@@ -15,6 +15,8 @@ and beside the gangs, where some are evicted:
 
   evictions   a list of "namespace/name for namespace/name: reason", in the order of the answer
 
+Where the first comment has a line "# gantree plan OPTIONS", the plan is made with these.
+
 NAME.golden.txt, where there is one, is what another command must print, word for word. The first comment of NAME.yaml names that command in
 a line of its own, as in "# gantree tree -o yaml".
 
@@ -126,8 +128,13 @@ def run_command(binary, scenario, update):
     return ["\n    ".join(difference)]
 
 
+def plan_options(scenario):
+    begin = "# gantree plan "
+    return next((line[len(begin):].split() for line in scenario.read_text().splitlines() if line.startswith(begin)), [])
+
+
 def run(binary, scenario, update):
-    done = subprocess.run([binary, "plan", "-f", scenario, "-o", "json"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([binary, "plan", "-f", scenario, "-o", "json", *plan_options(scenario)], capture_output=True, text=True, timeout=60)
     if done.returncode not in (0, 2):
         return [f"exit {done.returncode}: {done.stderr.strip()}"]
     answer = json.loads(done.stdout)

@@ -125,6 +125,10 @@ WriteResult FakeServer::patch(Stored& stored, const Write& write) {
       if (const WriteResult result = patch_pod(next, body); result != WriteResult::kOk) {
         return result;
       }
+      if (const Tree* phase = body.find({"status", "phase"});
+          phase != nullptr && write.verb == WriteVerb::kPatchStatus) {
+        next.at({"status", "phase"}) = *phase;
+      }
     } else if (write.verb == WriteVerb::kPatchStatus) {
       next.at({"status"}).merge(*body.find({"status"}));
     } else {

@@ -10,6 +10,7 @@
 #include "dialects/kueue/members.h"
 #include "dialects/kueue/names.h"
 #include "dialects/kueue/submit.h"
+#include "dialects/kueue/workload_record.h"
 
 namespace gantree::kueue {
 
@@ -25,6 +26,45 @@ bool has_marks(json::Value map) {
   });
 }
 
+Rejection out_of_line(Reason reason, std::string message) {
+  return {.reason = reason, .message = std::move(message), .waits = true};
+}
+
+// What its Workload says of it counts before what could be done for it.
+void heed(const GangRecord& record, const JobRequest& request, Submission& submission) {
+  const std::string object = fmt::format("Workload \"{}/{}\"", record.key.ns, record.object);
+  switch (record.standing) {
+    case Standing::kDeactivated:
+      submission.rejection =
+          out_of_line(Reason::kDeactivated, fmt::format("spec.active of {} is false: {}", object, record.message));
+      break;
+    case Standing::kSuspended:
+      submission.rejection = out_of_line(
+          Reason::kSuspended, fmt::format("{}; it is queued again when spec.suspend is false", record.message));
+      break;
+    case Standing::kEvicted:
+      submission.rejection =
+          out_of_line(Reason::kEvicted, fmt::format("it is queued again when its pods are gone: {}", record.message));
+      break;
+    case Standing::kAdmitted:
+      if (!request.runs_on.empty() && static_cast<int>(request.runs_on.size()) >= record.admitted) {
+        submission.rejection = out_of_line(
+            Reason::kExcessPods,
+            fmt::format(
+                "{} was admitted with {} pods, which run; to have more, {} \"{}\" is scaled to 0 and from there "
+                "to the number wanted",
+                object, record.admitted, record.key.kind, record.key.name));
+      }
+      break;
+    case Standing::kWaits:
+    case Standing::kFinished:
+      break;
+  }
+  if (submission.rejection) {
+    submission.alternatives.clear();
+  }
+}
+
 }  // namespace
 
 std::span<const ApiKind> KueueDialect::kinds() const {
@@ -35,6 +75,7 @@ std::span<const ApiKind> KueueDialect::kinds() const {
       {.group = kGroup, .kind = "Cohort", .versions = {"v1beta2", "v1beta1", "v1alpha1"}, .namespaced = false},
       {.group = kGroup, .kind = "LocalQueue", .versions = {"v1beta2", "v1beta1"}, .namespaced = true},
       {.group = kGroup, .kind = "WorkloadPriorityClass", .versions = {"v1beta2", "v1beta1"}, .namespaced = false},
+      {.group = kGroup, .kind = "Workload", .versions = {"v1beta2", "v1beta1"}, .namespaced = true},
   };
   return kKinds;
 }
@@ -55,6 +96,13 @@ Result<> KueueDialect::read(const NamedObject& named, Intake& intake) {
   }
   if (kind == "LocalQueue") {
     return read_local_queue(named, setup_);
+  }
+  if (kind == "Workload") {
+    if (auto record = read_record(named)) {
+      GangKey key = record->key;
+      intake.reading.records.insert_or_assign(std::move(key), std::move(*record));
+    }
+    return {};
   }
   return read_priority_class(named, setup_);
 }
@@ -114,7 +162,10 @@ Result<> KueueDialect::submit(Intake& intake) {
     return tl::unexpected(requests.error());
   }
   for (const JobRequest& request : *requests) {
-    intake.reading.queue.push_back(submission_of(request, setup_, intake, unresolved));
+    Submission& submission = intake.reading.queue.emplace_back(submission_of(request, setup_, intake, unresolved));
+    if (const auto record = intake.reading.records.find(request.key); record != intake.reading.records.end()) {
+      heed(record->second, request, submission);
+    }
   }
   for (const Workload& workload : intake.workloads) {
     if (is_left_out(workload)) {

@@ -119,12 +119,43 @@ void read_packing(Objection& objection, json::Value value, TopologyRequest& requ
   }
 }
 
+// The letters that both have in the same places, from the front and from the back.
+std::size_t in_common(std::string_view a, std::string_view b) {
+  const std::size_t most = std::min(a.size(), b.size());
+  std::size_t front = 0;
+  while (front < most && a[front] == b[front]) {
+    ++front;
+  }
+  std::size_t back = 0;
+  while (back < most - front && a[a.size() - 1 - back] == b[b.size() - 1 - back]) {
+    ++back;
+  }
+  return front + back;
+}
+
+// The known annotation that is most like one; "" where none is.
+std::string_view meant_by(std::string_view annotation) {
+  constexpr std::size_t kMostWrong = 4;  // letters
+  std::string_view best;
+  std::size_t common = 0;
+  for (const std::string_view known : kPodSetAnnotations) {
+    if (const std::size_t same = in_common(annotation, known); same > common) {
+      best = known;
+      common = same;
+    }
+  }
+  return std::max(best.size(), annotation.size()) <= common + kMostWrong ? best : std::string_view();
+}
+
 // A misspelt annotation would scatter a gang without a word.
 void object_to_unknown(json::Value annotations, Objection& objection) {
   for (const json::MemberData& member : annotations.members()) {
     if (member.key.starts_with(kPodSetPrefix) && std::find(std::begin(kPodSetAnnotations), std::end(kPodSetAnnotations),
                                                            member.key) == std::end(kPodSetAnnotations)) {
-      objection.raise(json::Value(&member.value), fmt::format("there is no annotation {}", member.key));
+      const std::string_view meant = meant_by(member.key);
+      objection.raise(json::Value(&member.value),
+                      fmt::format("annotation {} is not known{}", member.key,
+                                  meant.empty() ? std::string() : fmt::format("; did you mean {}?", meant)));
     }
   }
 }

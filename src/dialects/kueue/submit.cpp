@@ -21,7 +21,7 @@ std::string at(const JobRequest& workload, json::Value value) {
 }
 
 // The priority by class of workloads, else by class or number of a pod template, else the default.
-Result<std::int64_t> priority_of(const JobRequest& workload, const Setup& setup, const CoreObjects& core,
+Result<std::int64_t> priority_of(const JobRequest& workload, const Setup& setup, const Intake& intake,
                                  Unresolved& unresolved) {
   if (workload.priority) {
     return *workload.priority;
@@ -31,9 +31,9 @@ Result<std::int64_t> priority_of(const JobRequest& workload, const Setup& setup,
   }
   if (workload.priority_class) {
     if (!setup.priority_classes.empty()) {
-      return invalid(fmt::format("{}: {}: there is no WorkloadPriorityClass \"{}\"",
-                                 at(workload, workload.priority_class), kPriorityClass,
-                                 workload.priority_class.text()));
+      return fail(Errc::kNotFound,
+                  fmt::format("{}: {}: there is no WorkloadPriorityClass \"{}\"", at(workload, workload.priority_class),
+                              kPriorityClass, workload.priority_class.text()));
     }
     ++unresolved.workload_priorities;
   }
@@ -41,7 +41,7 @@ Result<std::int64_t> priority_of(const JobRequest& workload, const Setup& setup,
   for (const PodSetRequest& set : workload.pod_sets) {
     specs.push_back(set.spec);
   }
-  return gang_priority(workload.place.file, specs, core, unresolved.priorities);
+  return gang_priority(workload.place.file, specs, intake.core, unresolved.priorities);
 }
 
 // Of a namespace that is not in the input only the name is known: what else is asked of it is
@@ -57,8 +57,17 @@ bool admits_namespace(const ClusterQueue& queue, const std::string& ns, const Co
                      });
 }
 
-Rejection rejected(std::string message, bool mendable = false) {
-  return {.reason = Reason::kInvalidRequest, .message = std::move(message), .waits = false, .mendable = mendable};
+Rejection rejected(std::string message) {
+  return {.reason = Reason::kInvalidRequest, .message = std::move(message), .waits = false};
+}
+
+// What administrators may mend.
+Rejection lacking(Reason reason, std::string message) {
+  return {.reason = Reason::kInvalidRequest,
+          .message = std::move(message),
+          .waits = false,
+          .mendable = true,
+          .lacking = reason};
 }
 
 Rejection stopped(std::string_view kind, std::string_view name, std::string_view policy) {
@@ -73,16 +82,16 @@ std::optional<Rejection> closed_to_namespace(const JobRequest& workload, const C
                                              const Intake& intake) {
   const bool live = intake.quota_alone;
   if (live && queue.no_namespace) {
-    return Rejection{.reason = Reason::kQueueStopped,
+    return Rejection{.reason = Reason::kNamespaceMismatch,
                      .message = fmt::format("ClusterQueue \"{}\" has no namespaceSelector, so no namespace may use it "
                                             "({{}} is for all)",
                                             queue.name),
                      .waits = true};
   }
   if (!admits_namespace(queue, workload.key.ns, intake.core)) {
-    return rejected(fmt::format("{}: namespaceSelector of ClusterQueue \"{}\" does not admit namespace \"{}\"",
-                                at(workload, workload.queue_name), queue.name, workload.key.ns),
-                    true);
+    return lacking(Reason::kNamespaceMismatch,
+                   fmt::format("{}: namespaceSelector of ClusterQueue \"{}\" does not admit namespace \"{}\"",
+                               at(workload, workload.queue_name), queue.name, workload.key.ns));
   }
   return std::nullopt;
 }
@@ -128,9 +137,10 @@ void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& i
   const LocalQueue* queue = queue_of(workload, setup);
   if (queue == nullptr && workload.queue_name) {
     if (setup.has_queues()) {
-      submission.rejection = rejected(fmt::format("{}: {}: there is no LocalQueue \"{}\" in namespace \"{}\"",
-                                                  at(workload, workload.queue_name), kQueueName,
-                                                  workload.queue_name.text(), workload.key.ns));
+      submission.rejection =
+          lacking(Reason::kQueueNotFound, fmt::format("{}: {}: there is no LocalQueue \"{}\" in namespace \"{}\"",
+                                                      at(workload, workload.queue_name), kQueueName,
+                                                      workload.queue_name.text(), workload.key.ns));
       return;
     }
     ++unresolved.queues;
@@ -152,7 +162,8 @@ void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& i
                                        : alternatives_without_queue(workload, setup, intake);
   if (!alternatives) {
     const bool mendable = alternatives.error().code == Errc::kNotFound;
-    submission.rejection = rejected(std::move(alternatives.error().message), mendable);
+    submission.rejection = mendable ? lacking(Reason::kNoMatchingFlavor, std::move(alternatives.error().message))
+                                    : rejected(std::move(alternatives.error().message));
     return;
   }
   submission.alternatives = std::move(*alternatives);
@@ -213,12 +224,12 @@ Submission submission_of(const JobRequest& workload, const Setup& setup, Intake&
   }
   submission.may_evict = std::none_of(workload.pod_sets.begin(), workload.pod_sets.end(),
                                       [&](const PodSetRequest& set) { return never_preempts(set.spec, intake.core); });
-  const auto priority = priority_of(workload, setup, intake.core, unresolved);
+  const auto priority = priority_of(workload, setup, intake, unresolved);
   submission.priority = priority.value_or(0);
   if (workload.objection) {
     submission.rejection = rejected(*workload.objection);
   } else if (!priority) {
-    submission.rejection = rejected(priority.error().message);
+    submission.rejection = lacking(Reason::kPriorityClassNotFound, priority.error().message);
   } else if (workload.incomplete) {
     submission.rejection = {.reason = Reason::kGangIncomplete, .message = *workload.incomplete, .waits = true};
   } else {

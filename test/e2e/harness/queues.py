@@ -1,5 +1,6 @@
 """Queues with a network of their own, and jobs that wait in them."""
 import collections
+import datetime
 import time
 
 from harness.objects import job, job_set
@@ -214,6 +215,7 @@ class SlotKeeper:
         self._assigned = {}                       # (workload, pod set): (levels, Counter)
         self._pods = {}                           # uid: (workload, pod set, selector), of ungated pods that are not over
         self._created, self._ungated = {}, {}
+        self._stamps, self._ungated_at = {}, {}   # by the clock on the wall
         self.broken = []
         self._watch = Watch(cluster, [(cluster.path(API, "Workload", namespace), self._workload),
                                       (cluster.path("v1", "Pod", namespace), self._pod)])
@@ -230,6 +232,13 @@ class SlotKeeper:
         with self._watch.lock:
             return [self._ungated[uid] - self._created[uid] for uid in self._ungated if uid in self._created]
 
+    def seconds_since_creation(self):
+        """The same from the moment of its creation, as the API server has it: that is told in whole seconds, so half a second is taken for the rest,
+        unless the pod was seen before."""
+        with self._watch.lock:
+            begun = {uid: min(seen, stamp + 0.5) for uid, (seen, stamp) in self._stamps.items()}
+            return [self._ungated_at[uid] - begun[uid] for uid in self._ungated_at if uid in begun]
+
     def check(self):
         with self._watch.lock:
             assert not self.broken, self.broken[:3]
@@ -245,8 +254,11 @@ class SlotKeeper:
         owner = metadata.get("annotations", {}).get(f"{KUEUE}/workload"), metadata.get("labels", {}).get(f"{KUEUE}/podset")
         if kind != "DELETED" and GATE in gates(pod):
             self._created.setdefault(uid, time.monotonic())
+            stamp = datetime.datetime.fromisoformat(metadata["creationTimestamp"].replace("Z", "+00:00")).timestamp()
+            self._stamps.setdefault(uid, (time.time(), stamp))
             return
         self._ungated.setdefault(uid, time.monotonic())
+        self._ungated_at.setdefault(uid, time.time())
         over = kind == "DELETED" or pod["status"].get("phase") in ("Succeeded", "Failed") or metadata.get("deletionTimestamp")
         self._pods.pop(uid, None)
         if over or owner not in self._assigned:

@@ -42,6 +42,22 @@ TEST(FindGangs, AReplicaOfThatVeryNameGoesBeforeReplicasOfASet) {
   EXPECT_EQ(found[0].keys, std::vector<GangKey>{kAll[3]});
 }
 
+TEST(FindGangs, KindsMayBeShortPluralOrWithTheirGroup) {
+  const std::vector<GangKey> all{{"a", "store", "StatefulSet"}, {"a", "web-0", "Deployment"}, {"a", "train", "Job"}};
+  for (const char* text : {"sts/store", "statefulsets/store", "statefulset.apps/store", "jobs.batch/train"}) {
+    EXPECT_EQ(find_gangs(all, text).size(), 1U) << text;
+  }
+  EXPECT_EQ(find_gangs(all, "deploy/web").front().keys, std::vector<GangKey>{all[1]}) << "pods of a Deployment";
+  EXPECT_TRUE(find_gangs(all, "po/store").empty());
+}
+
+TEST(MayMean, AsksForTheVeryName) {
+  EXPECT_TRUE(may_mean("pod/p", {"a", "p", "Pod"}));
+  EXPECT_TRUE(may_mean("a/po/p", {"a", "p", "Pod"}));
+  EXPECT_FALSE(may_mean("b/pod/p", {"a", "p", "Pod"}));
+  EXPECT_FALSE(may_mean("p", {"a", "p-0", "LeaderWorkerSet"}));
+}
+
 TEST(SimilarNames, AreThoseAFewLettersAway) {
   EXPECT_EQ(similar_names(kAll, "trian", 3), (std::vector<std::string>{"a/train", "b/train"}));
   EXPECT_EQ(similar_names(kAll, "serv", 3), std::vector<std::string>{"a/serve"});

@@ -36,6 +36,32 @@ koordinator::NetworkTopology blocks_and_racks() {
   return network;
 }
 
+TEST(Doctor, NeedsNoClusterNetworkTopologyWhereQueuesHaveTheirOwn) {
+  says(check_topology(std::nullopt, std::nullopt, {}, true).front(), Health::kOk, "queues have a Topology");
+}
+
+TEST(Doctor, TellsWhichNodesOfAFlavorLackALabelOfItsTopology) {
+  const std::vector<NodeFact> nodes = {node("a", {{"pool", "gpu"}, {"rack", "r1"}}), node("b", {{"pool", "gpu"}}),
+                                       node("other")};
+  const std::vector<LevelsFact> topologies = {{.name = "net", .labels = {"pool", "rack", "block"}}};
+  const std::vector<FlavorFact> flavors = {{.name = "f", .topology = "net", .labels = {{"pool", "gpu"}}}};
+  const Findings findings = check_levels(topologies, flavors, nodes);
+  ASSERT_EQ(findings.size(), 3U);
+  says(findings[0], Health::kOk, "all 2 nodes of its flavors have label pool");
+  says(findings[1], Health::kWarning, "1 of 2 nodes of its flavors lack label rack: b");
+  says(findings[2], Health::kError, "no node of its flavors has label block");
+  says(check_levels(topologies, {}, nodes).front(), Health::kWarning, "no ResourceFlavor names it");
+}
+
+TEST(Doctor, TellsWhichQueuesAdmitNothingAndWhy) {
+  const std::vector<QueueFact> queues = {
+      {.name = "a", .active = true, .reason = "Ready", .message = {}},
+      {.name = "b", .active = false, .reason = "FlavorNotFound", .message = "there is no ResourceFlavor \"x\""}};
+  says(check_queues(queues).front(), Health::kWarning, "ClusterQueue \"b\" admits nothing: FlavorNotFound");
+  says(check_queues(std::span(queues).first(1)).front(), Health::kOk, "1 ClusterQueue is active");
+  EXPECT_TRUE(check_queues({}).empty());
+}
+
 TEST(Doctor, TellsOldServers) {
   says(check_version("https://x", "v1.36.3"), Health::kOk, "Kubernetes v1.36.3");
   says(check_version("https://x", "v1.20.1+vendor"), Health::kWarning, "older");

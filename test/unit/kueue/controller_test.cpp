@@ -93,7 +93,7 @@ TEST(KueueController, APodThatIsOnItsWayToWhereItsWorkloadHasNoPlaceAnyMoreIsRep
   ASSERT_EQ(cluster.server.apply(released[0].write), WriteResult::kOk);
   cluster.process.answered(released[0].id, Answer::kDone, cluster.now);
   cluster.settle();
-  EXPECT_EQ(cluster.server.find(SmallCluster::pod_key("p")), nullptr);
+  EXPECT_EQ(cluster.server.find(SmallCluster::pod_key("p"))->tree.str({"status", "phase"}), "Failed");
 }
 
 TEST(KueueController, WhereOneHostTakesThePodsOfTwoThatAreLostRoomIsHeldThereForBoth) {

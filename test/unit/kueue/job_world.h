@@ -26,6 +26,7 @@ struct JobState {
   bool started = false;  // has a startTime
   std::string annotations = R"("kueue.x-k8s.io/podset-required-topology":"rack")";
   std::string status = {};  // further fields, each with a comma before it
+  bool marked = true;       // where it is not suspended: its template has what a start adds
 };
 
 struct PodState {
@@ -72,6 +73,9 @@ class JobWorld {
 
   // A Job as it is now; each time it has another version.
   void job(const std::string& name, const JobState& state) {
+    const std::string mark = state.suspended || !state.marked ? "" : R"("kueue.x-k8s.io/workload":"w")";
+    const std::string annotations =
+        fmt::format("{}{}{}", state.annotations, state.annotations.empty() || mark.empty() ? "" : ",", mark);
     const std::string start = state.started ? R"("startTime":"2023-11-14T22:13:20Z")" : R"("active":0)";
     send("batch", "v1", "Job",
          fmt::format(
@@ -79,7 +83,7 @@ class JobWorld {
              R"("labels":{{"kueue.x-k8s.io/queue-name":"{7}"}}}},"spec":{{"suspend":{2},"parallelism":{3},)"
              R"("completions":{3},"template":{{"metadata":{{"annotations":{{{4}}}}},"spec":{{"containers":[)"
              R"({{"name":"c","resources":{{"requests":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}},"status":{{{5}{6}}}}})",
-             name, ++version, state.suspended, state.pods, state.annotations, start, state.status, state.queue));
+             name, ++version, state.suspended, state.pods, annotations, start, state.status, state.queue));
   }
 
   // A pod of a job that was started.

@@ -165,5 +165,45 @@ TEST(PodGroups, AGroupThatWasScaledAsksForAnotherNumber) {
   EXPECT_FALSE(groups.find("ns/ring")->asks_for_total({{"a", 3}}));
 }
 
+LiveObject stateful_set(int replicas) {
+  return *prune("apps", "v1", "StatefulSet",
+                fmt::format(R"({{"metadata":{{"name":"store","namespace":"ns","uid":"set","labels":)"
+                            R"({{"kueue.x-k8s.io/queue-name":"main"}}}},"spec":{{"replicas":{}}}}})",
+                            replicas));
+}
+
+std::vector<std::string> scale(PodGroups& groups, int replicas) {
+  const LiveObject object = stateful_set(replicas);
+  const auto parsed = parse(object.text);
+  return groups.see_stateful(object, parsed->object);
+}
+
+LiveObject replica_of_store(const std::string& name) {
+  const LiveObject plain = live({.name = name,
+                                 .more = R"(,"kueue.x-k8s.io/pod-group-serving":"true")"
+                                         R"(,"kueue.x-k8s.io/pod-group-fast-admission":"true")"});
+  std::string text = plain.text;
+  const std::string at = R"("metadata":{)";
+  text.insert(text.find(at) + at.size(),
+              R"("ownerReferences":[{"apiVersion":"apps/v1","kind":"StatefulSet","name":"store","uid":"set",)"
+              R"("controller":true}],)");
+  return *prune("", "v1", "Pod", text);
+}
+
+TEST(PodGroups, AStatefulSetThatIsScaledAsksForWhatItSaysItselfAndNotForWhatItsPodsSay) {
+  PodGroups groups;
+  EXPECT_THAT(scale(groups, 6), IsEmpty());
+  const LiveObject pod = replica_of_store("store-0");
+  const auto parsed = parse(pod.text);
+  ASSERT_THAT(groups.see(pod, parsed->object), ElementsAre("ns/ring"));
+  ASSERT_TRUE(groups.find("ns/ring")->stateful());
+  EXPECT_EQ(groups.find("ns/ring")->total, 6);
+  EXPECT_THAT(scale(groups, 6), IsEmpty()) << "nothing has changed";
+  EXPECT_THAT(scale(groups, 4), ElementsAre("ns/ring"));
+  EXPECT_EQ(groups.find("ns/ring")->total, 4);
+  EXPECT_THAT(scale(groups, 0), IsEmpty());
+  EXPECT_EQ(groups.find("ns/ring")->total, 4) << "until the last pod is gone";
+}
+
 }  // namespace
 }  // namespace gantree::kueue

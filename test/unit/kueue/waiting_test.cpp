@@ -57,7 +57,7 @@ TEST(KueueWaiting, AJobThatAsksForWhatItsQueueDoesNotCoverWaitsUntilTheQueueDoes
   const Tree waiting = cluster.workload("j");
   EXPECT_NE(waiting.str({"spec", "active"}), "false");
   ASSERT_NE(condition(waiting, "QuotaReserved"), nullptr);
-  EXPECT_EQ(condition(waiting, "QuotaReserved")->str({"reason"}), "Pending");
+  EXPECT_EQ(condition(waiting, "QuotaReserved")->str({"reason"}), "NoMatchingFlavor");
   EXPECT_NE(condition(waiting, "QuotaReserved")->str({"message"}).find("cpu"), std::string::npos);
   put_queue(cluster, "nvidia.com/gpu cpu");
   cluster.settle();

@@ -1,0 +1,145 @@
+#include "dialects/kueue/workload_record.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/whole_number.h"
+#include "dialects/core/metadata.h"
+#include "dialects/kueue/names.h"
+#include "dialects/lws/names.h"
+
+namespace gantree::kueue {
+
+namespace {
+
+std::span<const json::NodeData> items_at(json::Value parent, std::string_view key) {
+  const json::Value list = parent ? parent[key] : json::Value();
+  return list && list.kind() == json::Kind::kArray ? list.items() : std::span<const json::NodeData>();
+}
+
+std::string text_in(json::Value parent, std::string_view key) {
+  const json::Value value = parent ? parent[key] : json::Value();
+  return value && value.kind() == json::Kind::kString ? std::string(value.text()) : std::string();
+}
+
+int number_in(json::Value parent, std::string_view key, int fallback) {
+  const json::Value value = parent ? parent[key] : json::Value();
+  return value && value.kind() == json::Kind::kNumber ? whole_number(value.text(), 0).value_or(fallback) : fallback;
+}
+
+json::Value object_in(const json::NodeData& item) {
+  const json::Value value(&item);
+  return value.kind() == json::Kind::kObject ? value : json::Value();
+}
+
+// The condition of that type where it holds; absent otherwise.
+json::Value holding(json::Value status, std::string_view type) {
+  for (const json::NodeData& item : items_at(status, "conditions")) {
+    const json::Value one = object_in(item);
+    if (text_in(one, "type") == type && text_in(one, "status") == "True") {
+      return one;
+    }
+  }
+  return {};
+}
+
+// The gang of a group of pods goes by what makes these, or else by the group.
+GangKey group_key(const NamedObject& named, json::Value metadata) {
+  GangKey key{.ns = std::string(named.ns), .name = std::string(named.name), .kind = "Pod"};
+  for (const json::NodeData& item : items_at(metadata, "ownerReferences")) {
+    const json::Value owner = object_in(item);
+    const std::string kind = text_in(owner, "kind");
+    if (kind == "StatefulSet") {
+      return {.ns = key.ns, .name = text_in(owner, "name"), .kind = kind};
+    }
+    if (kind == lws::kKind) {
+      const std::string set = text_in(owner, "name");
+      const std::size_t at = key.name.rfind(set + "-");
+      return {.ns = key.ns, .name = at == std::string::npos ? set : key.name.substr(at), .kind = kind};
+    }
+  }
+  return key;
+}
+
+std::optional<GangKey> key_of(const NamedObject& named) {
+  const json::Value metadata = named.object.metadata();
+  if (text_in(map_at(metadata, "annotations"), kOfGroup) == "true") {
+    return group_key(named, metadata);
+  }
+  for (const json::NodeData& item : items_at(metadata, "ownerReferences")) {
+    const json::Value owner = object_in(item);
+    const json::Value controls = owner ? owner["controller"] : json::Value();
+    if (controls && controls.kind() == json::Kind::kBool && controls.text() == "true") {
+      return GangKey{.ns = std::string(named.ns), .name = text_in(owner, "name"), .kind = text_in(owner, "kind")};
+    }
+  }
+  return std::nullopt;
+}
+
+void read_admission(json::Value status, GangRecord& record) {
+  const json::Value admission = map_at(status, "admission");
+  if (!admission) {
+    return;
+  }
+  record.standing = Standing::kAdmitted;
+  record.cluster_queue = text_in(admission, "clusterQueue");
+  record.since = text_in(holding(status, "Admitted"), "lastTransitionTime");
+  std::set<std::string> flavors;
+  for (const json::NodeData& item : items_at(admission, "podSetAssignments")) {
+    const json::Value set = object_in(item);
+    record.admitted += number_in(set, "count", 0);
+    const json::Value given = map_at(set, "flavors");
+    for (const json::MemberData& member : given ? given.members() : std::span<const json::MemberData>()) {
+      flavors.insert(text_in(given, member.key));
+    }
+  }
+  record.flavors = fmt::format("{}", fmt::join(flavors, ", "));
+}
+
+void set_standing(GangRecord& record, Standing standing, json::Value why, std::string_view otherwise) {
+  record.standing = standing;
+  record.reason = text_in(why, "reason");
+  record.message = text_in(why, "message");
+  if (record.message.empty()) {
+    record.message = otherwise;
+  }
+}
+
+}  // namespace
+
+std::optional<GangRecord> read_record(const NamedObject& named) {
+  auto key = key_of(named);
+  if (!key) {
+    return std::nullopt;
+  }
+  GangRecord record;
+  record.key = std::move(*key);
+  record.object = named.name;
+  const json::Value spec = map_at(named.object.value, "spec");
+  const json::Value status = map_at(named.object.value, "status");
+  record.queue = text_in(spec, "queueName");
+  for (const json::NodeData& item : items_at(spec, "podSets")) {
+    record.asked += number_in(object_in(item), "count", 1);
+  }
+  read_admission(status, record);
+  const json::Value active = spec ? spec["active"] : json::Value();
+  const json::Value evicted = holding(status, "Evicted");
+  const std::string reason = text_in(evicted, "reason");
+  if (const json::Value finished = holding(status, "Finished")) {
+    set_standing(record, Standing::kFinished, finished, "it is over");
+    record.failed = record.reason == "Failed";
+  } else if (evicted && record.standing == Standing::kAdmitted) {
+    set_standing(record, Standing::kEvicted, evicted, "it has to leave");
+  } else if (active && active.kind() == json::Kind::kBool && active.text() == "false") {
+    set_standing(record, Standing::kDeactivated, evicted, "spec.active is false");
+  } else if (reason == "Suspended") {
+    set_standing(record, Standing::kSuspended, evicted, "its user has suspended it");
+  }
+  return record;
+}
+
+}  // namespace gantree::kueue
