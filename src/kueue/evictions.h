@@ -29,6 +29,8 @@ class Evictions {
   void release(Entry& entry, const JobEntry* job, Time now, Step& step);
 
  private:
+  [[nodiscard]] bool is_cut_off(const StartedPod& pod) const;
+
   Ledger& ledger_;
   Announcer& announcer_;
   StatusWriter& status_;

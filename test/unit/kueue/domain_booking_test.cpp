@@ -76,7 +76,7 @@ TEST(KueueDomainBooking, WhereAHostIsLostAndItsRackHasNoRoomTheWorkloadIsEvicted
   cluster.settle();
   EXPECT_TRUE(cluster.admitted("other"));
   EXPECT_EQ(cluster.reason_of("other", "Evicted"), "");
-  EXPECT_EQ(cluster.reason_of("j", "Requeued"), "Requeued");
+  EXPECT_EQ(cluster.reason_of("j", "Requeued"), "NodeFailures");
   // In another rack there was room for it.
   EXPECT_EQ(cluster.held_on("j"), "c");
 }

@@ -131,5 +131,30 @@ TEST(HostReplacement, NamesNoHostAnyMoreOnceTheWorkloadHasLeftIt) {
   EXPECT_TRUE(unhealthy(cluster).empty());
 }
 
+TEST(HostReplacement, DoesNotWaitForPodsThatNobodyCanEndSinceTheirHostIsDown) {
+  SmallCluster cluster;
+  cluster.node("a", 4);
+  cluster.job("j", 1, 4);
+  cluster.settle();
+  cluster.pod("j", 0, "p");
+  cluster.settle();
+  cluster.bind("p", "a");
+  cluster.phase("p", "Running");
+  cluster.settle();
+  ASSERT_TRUE(cluster.admitted("j"));
+  cluster.server.change(FakeServer::key("Node", "", "a"), [](Tree& node) {
+    node.at({"status", "conditions"}) = Tree::parse(R"([{"type":"Ready","status":"Unknown"}])");
+  });
+  cluster.server.change(FakeServer::key("Pod", "ns", "p"), [](Tree& pod) {
+    pod.at({"metadata", "deletionTimestamp"}) = Tree::string("2026-01-01T00:00:00Z");
+  });
+  cluster.settle();
+  EXPECT_FALSE(cluster.admitted("j")) << "it is queued again, though its pod never goes";
+  cluster.node("b", 4);
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("j"));
+  EXPECT_EQ(hosts(cluster), std::set<std::string>{"b"});
+}
+
 }  // namespace
 }  // namespace gantree::test
