@@ -50,7 +50,7 @@ class BareControlPlane(ControlPlane):
 
     @property
     def pids(self):
-        return [self.part(name).pid for name in ("etcd", "kube-apiserver")]
+        return [self._parts[name].pid for name in ("etcd", "kube-apiserver")]
 
 
 class Up:
