@@ -252,7 +252,9 @@ bool Controller::answered(std::uint64_t id, Answer answer, std::string_view why,
       ledger.room_changed = true;
       ledger.queues_changed = true;
     }
-    ledger.later.add(entry->guard.opens(), open.workload);
+    // Its event may have come before this answer, and was not acted on.
+    const bool unseen = entry->guard.closed(entry->object.resource_version, now);
+    ledger.later.add(unseen ? entry->guard.opens() : now, open.workload);
     if (entry->waits() && (answer != Answer::kDone || entry->missed)) {
       ledger.waiting_changed.insert(open.workload);  // it was left out as long as this was on its way
     }
@@ -265,7 +267,8 @@ bool Controller::answered(std::uint64_t id, Answer answer, std::string_view why,
     guard.answered(answer, now);
     const std::string_view what = open.creation ? "its Workload cannot be made" : "it cannot be started or stopped";
     complain(guard, answer, job->second.ref, fmt::format("{}: {}", what, why));
-    ledger.later_jobs.add(guard.opens(), open.job);
+    const bool unseen = open.creation || guard.closed(job->second.resource_version, now);
+    ledger.later_jobs.add(unseen ? guard.opens() : now, open.job);
   }
   parts_->reporter.answered(open.queue, answer, now);
   if (PodGroup* group = ledger.groups.group_of_pod(open.member); group != nullptr && answer != Answer::kDone) {

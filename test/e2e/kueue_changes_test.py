@@ -41,6 +41,6 @@ def test_a_job_that_grows_while_it_runs_queues_again_for_all_its_pods(pool):
     pool.running("train", 4)
     pool.change_job("train", {"spec": {"parallelism": 8}})
     pool.told("train", "Evicted", reason="JobChanged")
-    pool.told("train", "QuotaReserved", "False", "WaitingForQuota")
+    pool.told("train", "QuotaReserved", "False", "ExceedsMaxQuota")
     pool.change_job("train", {"spec": {"parallelism": 6}})
     pool.running("train", 6)

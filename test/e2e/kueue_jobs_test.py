@@ -277,7 +277,7 @@ def test_a_job_deleted_at_any_moment_frees_quota_and_room(pool, moment):
     pool.submit_job("first", 8, {REQUIRED: RACK})
     pool.submit_job("second", 8, {REQUIRED: RACK})
     if moment == "admitted":
-        pool.wait(lambda: pool.workload("first") and pool.workload("first")["status"].get("admission"), "the admission")
+        pool.wait(lambda: (pool.workload("first") or {}).get("status", {}).get("admission"), "the admission")
     elif moment == "started":
         pool.wait(lambda: pool.pods("first"), "the first pod")
     else:

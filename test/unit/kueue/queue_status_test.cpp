@@ -228,5 +228,22 @@ TEST(QueueStatus, CohortsThatGoRoundInACircleAreNoEndOfTheWorld) {
   EXPECT_EQ(world.status("LocalQueue ns/a", "admittedWorkloads"), "2");
 }
 
+TEST(QueueStatus, AQueueIsDrainedAtOnceThoughTheAnswerToAnAdmissionCameAfterItsEvent) {
+  QueueWorld world;
+  world.flavor("default");
+  world.cluster_queue("team-a", 4);
+  world.local_queue("ns", "q", "team-a");
+  world.settle();
+  world.answers_late = true;
+  world.workload("ns", "w", "q", 2);
+  world.step();
+  ASSERT_NE(world.status("Workload ns/w", "admission"), "");
+  world.cluster_queue("team-a", 4, R"("stopPolicy":"HoldAndDrain")");
+  world.step();
+  world.answer_all();
+  world.step();
+  EXPECT_NE(world.status("Workload ns/w", "conditions").find("ClusterQueueStopped"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gantree::kueue

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "json/copy.h"
@@ -83,6 +84,11 @@ class QueueWorld {
     }
     return to_queues;
   }
+  void answer_all() {
+    for (const std::uint64_t id : std::exchange(unanswered, {})) {
+      controller.answered(id, Answer::kDone, "", now);
+    }
+  }
   // Until nothing more is due for a while.
   void settle() {
     for (int i = 0; i < 8; ++i) {
@@ -100,6 +106,8 @@ class QueueWorld {
   Controller controller;
   Time now = kWorldStart;
   std::optional<Time> wake;
+  bool answers_late = false;  // events come first, and answers where answer_all() is called
+  std::vector<std::uint64_t> unanswered;
   std::map<std::string, Kept> objects;
 
  private:
@@ -133,7 +141,11 @@ class QueueWorld {
       }
     }
     ++kept.version;
-    controller.answered(order.id, Answer::kDone, "", now);
+    if (answers_late) {
+      unanswered.push_back(order.id);
+    } else {
+      controller.answered(order.id, Answer::kDone, "", now);
+    }
     send(kept);
   }
 };
