@@ -1,6 +1,7 @@
 """The embedded cluster and the real one are asked the same, and answer the same but for what is listed.
 
-The questions are the lists of `api/`; what differs is in `api/differences.yaml`, and the documentation shows the same table.
+The questions are the lists of `api/`; what differs is in `api/differences.yaml`, and the documentation shows the same table. Controllers are at
+work on both, and what they write may be seen sooner on the one than on the other: so only what is found twice, the second time on fresh clusters, counts.
 """
 import concurrent.futures
 import pathlib
@@ -72,44 +73,67 @@ class Pair:
             cluster.stop()
 
 
+def start_pair(folder):
+    built = subprocess.run([HERE / "control_plane" / "build"], stdout=subprocess.PIPE, text=True, check=True)
+    return Pair(pathlib.Path(built.stdout.strip().splitlines()[-1]), folder)
+
+
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    built = subprocess.run([HERE / "control_plane" / "build"], stdout=subprocess.PIPE, text=True, check=True)
-    pair = Pair(pathlib.Path(built.stdout.strip().splitlines()[-1]), tmp_path_factory.mktemp("authority"))
+    pair = start_pair(tmp_path_factory.mktemp("authority"))
     yield pair
     pair.stop()
 
 
-def check(where, found):
-    """Fails for what differs and is not listed, and for what is listed and does not differ. `found` is [(step, difference)]."""
+def judged(where, found):
+    """{place: sentence} for what differs and is not listed, and for what is listed and does not differ. `found` is [(step, difference)]."""
     listed = [(seen["step"], seen["at"], known["what"]) for known in KNOWN for seen in known["seen"] if seen["in"] == where]
     used = set()
-    news = []
+    wrong = {}
     for step, difference in found:
         matches = {entry for entry in listed if re.fullmatch(entry[0], step) and re.fullmatch(entry[1], difference[0])}
         used |= matches
         if not matches:
-            news.append(f"{step}: {told(difference)}")
-    gone = [f"listed ({what}), but the same: {step} at {path}" for step, path, what in listed if (step, path, what) not in used]
-    assert not news + gone, "\n".join([f"{len(news)} differences, {len(gone)} gone", *news, *gone])
+            wrong[step, difference[0]] = f"{step}: {told(difference)}"
+    for step, path, what in listed:
+        if (step, path, what) not in used:
+            wrong["listed", step, path] = f"listed ({what}), but the same: {step} at {path}"
+    return wrong
+
+
+def check(pair, folder, where, find):
+    """Fails for what is wrong by find(pair) -> [(step, difference)], twice."""
+    wrong = judged(where, find(pair))
+    if wrong:
+        again = start_pair(folder)
+        try:
+            second = judged(where, find(again))
+        finally:
+            again.stop()
+        wrong = {place: sentence for place, sentence in second.items() if place in wrong}
+    assert not wrong, "\n".join([f"{len(wrong)} differences", *wrong.values()])
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_answers_are_those_of_the_real_server(pair, name):
+def test_answers_are_those_of_the_real_server(pair, tmp_path, name):
     questions = yaml.safe_load((HERE / "api" / f"{name}.yaml").read_text())
     steps = questions["steps"]
     names = [step["name"] for step in steps]
     assert len(set(names)) == len(names), "two steps have one name"
-    ours, theirs = pair.answers(f"api-{name}", BEFORE + steps)
-    found = [(step["name"], difference) for step, mine, other in zip(BEFORE + steps, ours, theirs)
-             for difference in compared(mine, other, questions.get("leave"))]
-    check(name, found)
+
+    def find(clusters):
+        ours, theirs = clusters.answers(f"api-{name}", BEFORE + steps)
+        return [(step["name"], difference) for step, mine, other in zip(BEFORE + steps, ours, theirs)
+                for difference in compared(mine, other, questions.get("leave"))]
+    check(pair, tmp_path, name, find)
 
 
-def test_the_python_client_sees_the_same(pair):
-    ours, theirs = pair.both(lambda cluster, _: client_calls.results(cluster.kubeconfig))
-    assert ours.keys() == theirs.keys()
-    check("client", [(name, difference) for name in ours for difference in compared(ours[name], theirs[name])])
+def test_the_python_client_sees_the_same(pair, tmp_path):
+    def find(clusters):
+        ours, theirs = clusters.both(lambda cluster, _: client_calls.results(cluster.kubeconfig))
+        assert ours.keys() == theirs.keys()
+        return [(name, difference) for name in ours for difference in compared(ours[name], theirs[name])]
+    check(pair, tmp_path, "client", find)
 
 
 def test_the_documentation_lists_the_differences_that_the_tests_know():
