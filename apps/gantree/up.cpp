@@ -140,14 +140,18 @@ Result<> schedule(apiserver::Api& api, UpFlags& flags, const std::string& server
   return run_service(flags.run, log);
 }
 
-Result<> serve(UpFlags flags) {
+// The signals that end it, blocked. Requires: there is no other thread yet, so that all of them inherit it.
+sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
-  // Before any thread is there, so that all of them inherit it.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
 
+Result<> serve(UpFlags flags) {
+  const sigset_t signals = block_signals();
   const bool passing = flags.in_memory && flags.data.empty();
   const auto folder = DataFolder::open(passing ? "" : flags.data.empty() ? default_data_folder() : flags.data);
   if (!folder) {

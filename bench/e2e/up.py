@@ -17,7 +17,6 @@ import time
 
 from common import E2E, cpu_seconds, resident_mib, say, say_figures, stop_with  # puts the harness on the path
 
-from harness.cluster import Cluster
 from harness.control_plane import ControlPlane
 from harness.processes import Process, wait_until
 
@@ -32,15 +31,7 @@ class BareControlPlane(ControlPlane):
         super().__init__(built, ("--disable-admission-plugins", "ServiceAccount,TaintNodesByCondition", "--audit-log-path="))
 
     def _start(self):
-        from harness.certificates import Authority, write_service_account_key
-        self.authority = Authority(self.folder)
-        self._server_certificate = self.authority.server("server", names=("localhost",))
-        self._service_account_key, self._service_account_public = write_service_account_key(self.folder)
-        self.server = f"https://127.0.0.1:{self.port('kube-apiserver')}"
-        admin = self.kubeconfig_for("admin", ["system:masters"])
-        self._start_etcd()
-        self._start_api_server()
-        Cluster.__init__(self, admin, self._program("kubectl"))
+        self._start_bare()
         self._wait_for_https("kube-apiserver", "/readyz")
 
     def _run(self, name, *arguments, environment=None):

@@ -166,6 +166,16 @@ Outcome<> finish(const Request& request, const Change& change, Draft& draft) {
   return {};
 }
 
+std::shared_ptr<Admission> admission_of(const Request& request, Draft& draft) {
+  auto admission = std::make_shared<Admission>();
+  admission->operation = Operation::kUpdate;
+  admission->name = request.name;
+  admission->old = &draft.current;
+  admission->object = &draft.desired;
+  admission->dry_run = request.dry_run();
+  return admission;
+}
+
 // One try. Nothing where somebody else was faster.
 Task<std::optional<Answer>> try_change(Core& core, RequestPtr request, std::shared_ptr<const Change> change) {
   const KindPtr kind = request->kind;
@@ -186,12 +196,7 @@ Task<std::optional<Answer>> try_change(Core& core, RequestPtr request, std::shar
     co_return std::optional<Answer>(refuse(prepared.error()));
   }
   const bool asks = concerns_webhooks(core, *request, Operation::kUpdate);
-  auto admission = std::make_shared<Admission>();
-  admission->operation = Operation::kUpdate;
-  admission->name = request->name;
-  admission->old = &draft.current;
-  admission->object = &draft.desired;
-  admission->dry_run = request->dry_run();
+  const auto admission = admission_of(*request, draft);
   if (asks) {
     const auto mutated = co_await admit_mutating(core, request, admission);
     if (!mutated) {

@@ -266,6 +266,18 @@ std::map<std::string, int> Booking::held_by_node(const Entry& entry, const SetAs
   return counts;
 }
 
+std::map<std::string, int> Booking::taken_by_node(const Entry& entry, const SetAssignment& set) const {
+  std::map<std::string, int> counts = held_by_node(entry, set);
+  for (const std::string& key : ledger_.pods_of(entry.key())) {
+    const StartedPod& pod = ledger_.pods.at(key);
+    const std::string node(ledger_.node_of(key, pod));
+    if (pod.set == set.name && !node.empty() && !pod.ended) {
+      ++counts[node];
+    }
+  }
+  return counts;
+}
+
 const std::string* Booking::held_for(const Entry& entry, const SetAssignment& set, const StartedPod& pod) const {
   const std::string prefix = prefix_of(entry, set.name);
   const std::vector<std::string>& levels = set.topology->levels;

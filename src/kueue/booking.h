@@ -37,6 +37,8 @@ class Booking {
   [[nodiscard]] bool is_short_of_room(const Entry& entry) const { return short_of_room_.contains(entry.key()); }
   // Placeholders of a pod set by node.
   [[nodiscard]] std::map<std::string, int> held_by_node(const Entry& entry, const SetAssignment& set) const;
+  // The same, and its pods that are there or on their way. Those that are over hold nothing.
+  [[nodiscard]] std::map<std::string, int> taken_by_node(const Entry& entry, const SetAssignment& set) const;
   // Holds room on a node. `taken`: whether the cluster counts it already, and has only to learn its name.
   void hold(Entry& entry, const std::string& set, const std::string& node, const Amounts& requests, bool taken);
 

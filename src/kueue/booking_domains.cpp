@@ -91,17 +91,9 @@ void Booking::book_domains(Entry& entry, const SetAssignment& set, int given_bac
 
 // Where they are, or are expected, is where they are looked for next time.
 void Booking::plan_as_it_is(Entry& entry, const SetAssignment& set) const {
-  std::map<std::string, int> counts = held_by_node(entry, set);
-  for (const std::string& key : ledger_.pods_of(entry.key())) {
-    const StartedPod& pod = ledger_.pods.at(key);
-    const std::string node(ledger_.node_of(key, pod));
-    if (pod.set == set.name && !node.empty() && !pod.ended) {
-      ++counts[node];
-    }
-  }
   std::vector<HostCount>& plan = entry.hosts[set.name];
   plan.clear();
-  for (const auto& [node, count] : counts) {
+  for (const auto& [node, count] : taken_by_node(entry, set)) {
     plan.push_back({.node = node, .count = count});
   }
 }

@@ -65,16 +65,8 @@ std::optional<RunningGang> Preemption::running_gang(const Entry& entry) const {
     if (wanted == nullptr) {
       continue;
     }
-    // What is booked for it, neither more nor less: pods that are over hold nothing.
-    std::map<std::string, int> counts = booking_.held_by_node(entry, set);
-    for (const std::string& key : ledger_.pods_of(entry.key())) {
-      const StartedPod& pod = ledger_.pods.at(key);
-      const std::string_view node = ledger_.node_of(key, pod);
-      if (pod.set == set.name && !node.empty() && !pod.ended) {
-        ++counts[std::string(node)];
-      }
-    }
-    for (const auto& [node, count] : counts) {
+    // What is booked for it, neither more nor less.
+    for (const auto& [node, count] : booking_.taken_by_node(entry, set)) {
       if (const auto id = ledger_.cluster.inventory().find(node)) {
         gang.holdings.push_back({.node = *id, .requests = wanted->shape.requests, .count = count});
       }

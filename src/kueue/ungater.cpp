@@ -63,10 +63,6 @@ std::vector<std::string> selected(const StartedPod& pod, const TopologyAssignmen
   return values;
 }
 
-bool is_by_host(const TopologyAssignment& assignment) {
-  return assignment.levels.back() == kHostnameLabel;
-}
-
 Write ungating(const std::string& key, const StartedPod& pod, const TopologyAssignment& assignment,
                const AssignedDomain& domain) {
   json::Out selector = json::Out::object();
@@ -182,7 +178,7 @@ Ungater::Slots Ungater::slots_of(const Entry& entry, const SetAssignment& set) c
     const AssignedDomain& domain = assignment.domains[i];
     slots.left.push_back(domain.count);
     slots.by_rank.insert(slots.by_rank.end(), static_cast<std::size_t>(domain.count), i);
-    if (is_by_host(assignment) &&
+    if (is_by_host(set) &&
         is_lost(ledger_, entry, set, node_named(ledger_.cluster.inventory(), domain.values.back()))) {
       slots.lost.insert(i);
     }
@@ -196,7 +192,7 @@ void Ungater::ungate_set(const Entry& entry, const SetAssignment& set, const std
   Slots slots = slots_of(entry, set);
   const std::vector<std::string> gated = take_used(assignment, members, slots);
   const std::vector<std::string> others = give_by_rank(entry, set, gated, slots);
-  if (is_by_host(assignment)) {
+  if (is_by_host(set)) {
     leave_given_back(entry, set, members, slots);
   }
   for (const std::string& key : others) {

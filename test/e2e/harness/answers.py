@@ -29,8 +29,6 @@ import urllib.parse
 
 import yaml
 
-from harness.certificates import Authority, write_service_account_key
-from harness.cluster import Cluster
 from harness.control_plane import ControlPlane
 from harness.gantree import binary
 from harness.processes import Process, own_folder, wait_until
@@ -65,14 +63,7 @@ class RealServer(ControlPlane):
     token = "admin-token"
 
     def _start(self):
-        self.authority = Authority(self.folder)
-        self._server_certificate = self.authority.server("server", names=("localhost",))
-        self._service_account_key, self._service_account_public = write_service_account_key(self.folder)
-        self.server = f"https://127.0.0.1:{self.port('kube-apiserver')}"
-        admin = self.kubeconfig_for("admin", ["system:masters"])
-        self._start_etcd()
-        self._start_api_server()
-        Cluster.__init__(self, admin, self._program("kubectl"))
+        self._start_bare()
 
     def wait_until_ready(self):
         self._wait_for_https("kube-apiserver", "/readyz")

@@ -57,7 +57,8 @@ class ControlPlane(Cluster):
             self._stop_parts()
             raise
 
-    def _start(self):
+    def _start_bare(self):
+        """etcd and the API server, which need not be ready yet."""
         self.authority = Authority(self.folder)
         self._server_certificate = self.authority.server("server", names=("localhost", "kubernetes", "kubernetes.default.svc"))
         self._service_account_key, self._service_account_public = write_service_account_key(self.folder)
@@ -66,6 +67,9 @@ class ControlPlane(Cluster):
         self._start_etcd()
         self._start_api_server()
         super().__init__(admin, self._program("kubectl"))
+
+    def _start(self):
+        self._start_bare()
         self._wait_for_https("kube-apiserver", "/readyz")
         self._start_kubernetes_controllers()
         self._install("jobset")
