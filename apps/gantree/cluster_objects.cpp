@@ -63,8 +63,10 @@ Result<std::vector<kube::Resource>> served(kube::Client& client, const std::vect
 }
 
 // All pages of one kind.
-Result<> list(kube::Client& client, const kube::Resource& resource, std::vector<json::Document>& all) {
+Result<> list(kube::Client& client, const kube::Resource& resource, const std::string& label_selector,
+              std::vector<json::Document>& all) {
   kube::ListOptions page;
+  page.label_selector = label_selector;
   do {
     const kube::Reply reply =
         kube::wait_for([&](kube::Client::Done done) { client.list_page(resource, "", page, std::move(done)); });
@@ -85,7 +87,8 @@ Result<> list(kube::Client& client, const kube::Resource& resource, std::vector<
 
 }  // namespace
 
-Result<std::vector<json::Document>> list_objects(ClusterAccess& cluster, const std::vector<ApiKind>& kinds) {
+Result<std::vector<json::Document>> list_objects(ClusterAccess& cluster, const std::vector<ApiKind>& kinds,
+                                                 const std::string& label_selector) {
   const auto resources = served(*cluster.client, kinds);
   if (!resources) {
     return tl::unexpected(resources.error());
@@ -93,7 +96,7 @@ Result<std::vector<json::Document>> list_objects(ClusterAccess& cluster, const s
   std::vector<json::Document> all;
   std::string refused;
   for (const kube::Resource& resource : *resources) {
-    if (auto listed = list(*cluster.client, resource, all); !listed) {
+    if (auto listed = list(*cluster.client, resource, label_selector, all); !listed) {
       tell(listed.error().message);
       refused = listed.error().message;
     }

@@ -4,8 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,8 +75,29 @@ bool is_meant(const view::WorkloadRow& row, const std::string& name) {
   return name.empty() || row.name == name || row.job == name || row.job.substr(row.job.find('/') + 1) == name;
 }
 
-ApiKind node_kind() {
-  return {.group = "", .kind = "Node", .versions = {"v1"}, .namespaced = false};
+// Asks for the hosts by name where they are few: a cluster may have a hundred thousand others. Where they cannot be
+// read, it is told less well where workloads are.
+Result<> read_hosts(ClusterAccess& cluster, const std::set<std::string>& hosts, Queues& queues) {
+  constexpr std::size_t kAtOnce = 100;
+  constexpr std::size_t kFew = 20 * kAtOnce;
+  const std::vector<ApiKind> nodes{{.group = "", .kind = "Node", .versions = {"v1"}, .namespaced = false}};
+  if (hosts.size() > kFew) {
+    const auto listed = list_objects(cluster, nodes);
+    return listed ? take_queues(*listed, queues) : Result<>{};
+  }
+  for (auto next = hosts.begin(); next != hosts.end();) {
+    const auto end = std::next(next, std::min<std::ptrdiff_t>(kAtOnce, std::distance(next, hosts.end())));
+    const auto listed =
+        list_objects(cluster, nodes, fmt::format("{} in ({})", kHostnameLabel, fmt::join(next, end, ",")));
+    if (!listed) {
+      return {};
+    }
+    if (auto taken = take_queues(*listed, queues); !taken) {
+      return taken;
+    }
+    next = end;
+  }
+  return {};
 }
 
 // Fills in the namespace to show where none was named: that of the context. "" for all.
@@ -97,11 +120,8 @@ Result<> read_cluster(GetOptions& options, Queues& queues) {
   if (auto taken = take_queues(*documents, queues); !taken) {
     return taken;
   }
-  if (shows_queues(options) || !view::needs_hosts(queues.controller)) {
-    return {};
-  }
-  const auto nodes = list_objects(*cluster, {node_kind()});
-  return nodes ? take_queues(*nodes, queues) : Result<>{};  // where they are is then told less well
+  return shows_queues(options) ? Result<>{}
+                               : read_hosts(*cluster, view::hosts_to_know(queues.controller, options.ns), queues);
 }
 
 Result<> read_files(const GetOptions& options, Queues& queues) {

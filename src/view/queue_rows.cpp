@@ -173,13 +173,21 @@ std::vector<WorkloadRow> workload_rows(const kueue::Controller& queues, Cluster&
   return rows;
 }
 
-bool needs_hosts(const kueue::Controller& queues) {
-  return std::any_of(queues.workloads().begin(), queues.workloads().end(), [](const auto& item) {
-    const auto& admission = item.second.object.admission;
-    return admission && std::any_of(admission->sets.begin(), admission->sets.end(), [](const SetAssignment& set) {
-             return set.topology && set.topology->levels.size() == 1;
-           });
-  });
+std::set<std::string> hosts_to_know(const kueue::Controller& queues, std::string_view ns) {
+  std::set<std::string> hosts;
+  for (const auto& [key, entry] : queues.workloads()) {
+    if (!entry.object.admission || (!ns.empty() && entry.object.ref.ns != ns)) {
+      continue;
+    }
+    for (const SetAssignment& set : entry.object.admission->sets) {
+      if (set.topology && set.topology->levels.size() == 1) {
+        for (const kueue::AssignedDomain& domain : set.topology->domains) {
+          hosts.insert(domain.values.back());
+        }
+      }
+    }
+  }
+  return hosts;
 }
 
 }  // namespace gantree::view

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +40,8 @@ struct WorkloadRow {
 [[nodiscard]] std::vector<QueueRow> local_queue_rows(const kueue::Controller& queues, std::string_view ns);
 [[nodiscard]] std::vector<WorkloadRow> workload_rows(const kueue::Controller& queues, Cluster& cluster,
                                                      std::string_view ns, bool unicode);
-// Whether hosts have to be known to say where a workload is.
-[[nodiscard]] bool needs_hosts(const kueue::Controller& queues);
+// The hosts that have to be known to say where the workloads of a namespace are, by their label; all where it is "".
+[[nodiscard]] std::set<std::string> hosts_to_know(const kueue::Controller& queues, std::string_view ns);
 
 // Tables. `wide`: quota by flavor, and reasons in full.
 [[nodiscard]] std::string queues_to_text(const std::vector<QueueRow>& rows, bool wide, const TextOptions& options);

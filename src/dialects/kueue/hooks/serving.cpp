@@ -85,14 +85,15 @@ bool is_made_by_other(const Object& object) {
   return owner.kind == "Deployment" || owner.kind == lws::kKind || !label_of(object, lws::kName).empty();
 }
 
-std::optional<Mutation> left_alone(const Object& object) {
+// The answer where the template at `where` is not to be written to.
+std::optional<Mutation> left_alone(const Object& object, const Object* old, const Path& where) {
   if (queue_of(object).empty() || is_made_by_other(object)) {
     return Mutation{};
   }
   if (!prebuilt_of(object).empty()) {
     return Mutation{.warnings = {prebuilt_warning(object)}};
   }
-  return std::nullopt;
+  return is_ours(object, old, where) ? std::nullopt : std::optional(Mutation{});
 }
 
 bool same_pods(const Object& object, const Object& old, const Path& where) {
@@ -116,11 +117,8 @@ std::optional<std::string> forbid_other_pods(const Object& object, const Object&
 
 Mutation pass_queue_on(const NamedObject& named, const Object* old) {
   const Object& object = named.object;
-  if (auto other = left_alone(object)) {
+  if (auto other = left_alone(object, old, kTemplate)) {
     return std::move(*other);
-  }
-  if (!is_ours(object, old, kTemplate)) {
-    return {};
   }
   json::Patch patch(object.value);
   mark(patch, object, kTemplate, object.kind == "Deployment" ? kOfDeployment : kOfReplicaSet);
@@ -129,11 +127,8 @@ Mutation pass_queue_on(const NamedObject& named, const Object* old) {
 
 Mutation group_stateful_set(const NamedObject& named, const Object* old) {
   const Object& object = named.object;
-  if (auto other = left_alone(object)) {
+  if (auto other = left_alone(object, old, kTemplate)) {
     return std::move(*other);
-  }
-  if (!is_ours(object, old, kTemplate)) {
-    return {};
   }
   json::Patch patch(object.value);
   mark(patch, object, kTemplate, kOfStatefulSet);
@@ -150,11 +145,8 @@ Mutation group_stateful_set(const NamedObject& named, const Object* old) {
 
 Mutation group_leader_worker_set(const NamedObject& named, const Object* old) {
   const Object& object = named.object;
-  if (auto other = left_alone(object)) {
+  if (auto other = left_alone(object, old, kWorkerTemplate)) {
     return std::move(*other);
-  }
-  if (!is_ours(object, old, kWorkerTemplate)) {
-    return {};
   }
   json::Patch patch(object.value);
   const bool leader = at(object, kLeaderTemplate).present();
