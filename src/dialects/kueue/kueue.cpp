@@ -124,19 +124,20 @@ Claim KueueDialect::claim(const Workload& workload, const Intake&) const {
 }
 
 std::optional<GangKey> KueueDialect::gang_of(const PodRecord& pod, const Intake&) const {
-  const json::Value group = pod_group_of(pod.labels());
-  if (!group || pod.owner.present()) {
+  if (pod.owner.present()) {
     return std::nullopt;
   }
-  return GangKey{.ns = std::string(pod.ns), .name = std::string(group.text()), .kind = "Pod"};
+  const json::Value group = pod_group_of(pod.labels());
+  if (!group && !text_at(pod.labels(), kQueueName)) {
+    return std::nullopt;
+  }
+  return GangKey{.ns = std::string(pod.ns), .name = std::string(group ? group.text() : pod.name), .kind = "Pod"};
 }
 
 void KueueDialect::describe(const Workload* workload, std::span<const PodRecord* const> pods, Intake& intake,
                             RunningGang& gang) {
-  if (workload == nullptr) {
-    return;
-  }
-  const auto request = read_request(*workload, intake.cluster.inventory());
+  Inventory& inventory = intake.cluster.inventory();
+  const auto request = workload == nullptr ? read_running_pods(pods, inventory) : read_request(*workload, inventory);
   if (!request) {
     return;  // it runs, whatever is wrong with its template by now
   }
@@ -148,7 +149,7 @@ void KueueDialect::describe(const Workload* workload, std::span<const PodRecord*
     gang.queue = queue->cluster_queue->id;
     gang.used = quota_used(*request, *queue->cluster_queue);
     // A pod of a Deployment is a gang by itself and has its part of the quota only.
-    const bool part = gang.key.kind == "Pod" && workload->pods() > 0;
+    const bool part = workload != nullptr && gang.key.kind == "Pod" && workload->pods() > 0;
     for (auto& [cell, amount] : gang.used) {
       amount = part ? amount / workload->pods() * static_cast<std::int64_t>(pods.size()) : amount;
     }

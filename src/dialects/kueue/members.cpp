@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/whole_number.h"
+#include "dialects/core/pod.h"
 #include "dialects/kueue/names.h"
 
 namespace gantree::kueue {
@@ -130,6 +131,26 @@ Result<JobRequest> merge(PodGroup group, std::string_view name, Inventory& inven
 }
 
 }  // namespace
+
+Result<JobRequest> read_running_pods(std::span<const PodRecord* const> pods, Inventory& inventory) {
+  const PodRecord& first = *pods.front();
+  JobRequest request;
+  request.key = {.ns = std::string(first.ns), .name = std::string(first.name), .kind = "Pod"};
+  request.queue_name = text_at(first.labels(), kQueueName);
+  request.priority_class = text_at(first.labels(), kPriorityClass);
+  request.created_seconds = first.created_seconds;
+  for (const PodRecord* pod : pods) {
+    json::Reader read(pod->object.file, pod->object.value, fmt::format("Pod \"{}/{}\"", pod->ns, pod->name));
+    PodSetRequest& set = request.pod_sets.emplace_back();
+    set.name = pod->name;
+    set.spec = pod->spec();
+    set.shape = read_pod_shape(read, set.spec, inventory);
+    if (!read.ok()) {
+      return read.error();
+    }
+  }
+  return request;
+}
 
 bool is_left_out(const Workload& workload) {
   return workload.dialect == kFamily && !workload.running && workload.bound_pods > 0 && !can_resume(workload);

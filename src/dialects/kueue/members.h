@@ -2,6 +2,7 @@
 // Deployment pod by pod, plain pods by the group that they name, all else as it is.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -13,6 +14,9 @@ namespace gantree::kueue {
 // The requests of the workloads of this family that ask, in order of the workloads; a group of pods
 // stands where its first pod does. Fails where a pod template is malformed.
 [[nodiscard]] Result<std::vector<JobRequest>> requests_of(const Intake& intake, Inventory& inventory);
+
+// What plain pods that run, alone or as a group, have asked for: a pod set for each of them, at least one.
+[[nodiscard]] Result<JobRequest> read_running_pods(std::span<const PodRecord* const> pods, Inventory& inventory);
 
 // Whether a workload runs in part, and it cannot be told which of its pods are missing: it is not asked for.
 [[nodiscard]] bool is_left_out(const Workload& workload);

@@ -124,5 +124,17 @@ TEST(Queue, LeavesPodsOfOtherSchedulersAlone) {
   EXPECT_EQ(world.reading->ignored.size(), 2U);
 }
 
+TEST(Queue, CountsTheQuotaOfPlainPodsThatRunAloneAndInGroups) {
+  const auto runs = [](std::string manifest) {
+    manifest.replace(manifest.find("containers"), 0, "nodeName: h, ");
+    return manifest;
+  };
+  const std::string alone = object("v1", "Pod", kPod) + "status: {phase: Running}\n";
+  const World world(kSetup + runs(member("a", "")) + runs(member("b", "")) + runs(member("c", "")) + runs(alone));
+  ASSERT_EQ(world.error(), "");
+  EXPECT_EQ(world.quota.cell(make_id<QuotaTag>(1)).used, 4);
+  EXPECT_TRUE(world.reading->queue.empty());
+}
+
 }  // namespace
 }  // namespace gantree
