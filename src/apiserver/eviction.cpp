@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "apiserver/handlers.h"
@@ -77,6 +79,22 @@ bool is_free(const Object& pod) {
   return phase == "Succeeded" || phase == "Failed" || phase == "Pending" || phase.empty() || is_deleting(pod);
 }
 
+// By this the pod's owner knows that it did not fail by itself.
+bool note_disruption(Object& pod, const std::string& now) {
+  Value& list = object_in(pod, "status")["conditions"];
+  Array& conditions = list.is_array() ? list.get_array() : list.emplace_array();
+  conditions.erase(std::remove_if(conditions.begin(), conditions.end(),
+                                  [](const Value& one) { return text_at(one, {"type"}) == "DisruptionTarget"; }),
+                   conditions.end());
+  conditions.push_back(Object{{"type", "DisruptionTarget"},
+                              {"status", "True"},
+                              {"lastProbeTime", nullptr},
+                              {"lastTransitionTime", now},
+                              {"reason", "EvictionByEvictionAPI"},
+                              {"message", "Eviction API: evicting"}});
+  return true;
+}
+
 }  // namespace
 
 Task<Answer> evict_pod(Core& core, RequestPtr request) {
@@ -113,6 +131,12 @@ Task<Answer> evict_pod(Core& core, RequestPtr request) {
         co_return refuse(spent.error());
       }
     }
+  }
+  const bool will_go = !options->dry_run && !is_deleting(*pod) && options->version.empty() &&
+                       (options->uid.empty() || options->uid == text_at(*pod, {"metadata", "uid"}));
+  if (will_go) {
+    core.edit("pods", {request->ns, request->name},
+              [&](Object& object) { return note_disruption(object, core.now()); });
   }
   const Answer deleted = co_await delete_with(core, deletion, *options);
   if (!deleted.ok()) {

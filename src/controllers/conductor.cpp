@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "controllers/duties.h"
+#include "controllers/family.h"
 #include "controllers/leader_worker_names.h"
-#include "controllers/tasks.h"
+#include "controllers/names.h"
 
 namespace gantree::controllers {
 
@@ -20,63 +22,7 @@ constexpr std::chrono::milliseconds kCrowd{200};
 constexpr std::size_t kMostRetried = 200;
 constexpr std::chrono::milliseconds kRetries{50};
 
-struct Duty {
-  Task task;
-  Kind kind;
-  void (*perform)(const Item&, Turn&);
-};
-
-constexpr Duty kDuties[] = {
-    {Task::kKubelet, Kind::kPod, tend_pod},
-    {Task::kBinding, Kind::kPod, bind_pod},
-    {Task::kPodCare, Kind::kPod, care_for_pod},
-    {Task::kNodeCare, Kind::kNode, care_for_node},
-    {Task::kJob, Kind::kJob, sync_job},
-    {Task::kCronJob, Kind::kCronJob, sync_cron_job},
-    {Task::kReplicaSet, Kind::kReplicaSet, sync_replica_set},
-    {Task::kDeployment, Kind::kDeployment, sync_deployment},
-    {Task::kStatefulSet, Kind::kStatefulSet, sync_stateful_set},
-    {Task::kDaemonSet, Kind::kDaemonSet, sync_daemon_set},
-    {Task::kDisruption, Kind::kPodDisruptionBudget, sync_disruption_budget},
-    {Task::kJobSet, Kind::kJobSet, sync_job_set},
-    {Task::kLeaderWorkerSet, Kind::kLeaderWorkerSet, sync_leader_worker_set},
-    {Task::kLeader, Kind::kPod, sync_leader},
-};
-
-Part part_of(Task task) {
-  if (task == Task::kBinding) {
-    return Part::kScheduler;
-  }
-  return task == Task::kKubelet ? Part::kKubelets : Part::kControllers;
-}
-
-// Who looks after objects of that kind as their controller.
-std::optional<Task> task_of_owner(Kind kind) {
-  for (const Duty& duty : kDuties) {
-    if (duty.kind == kind && kind != Kind::kPod && kind != Kind::kNode) {
-      return duty.task;
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace
-
-Parts parse_parts(std::string_view text) {
-  Parts parts;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    if (word == "scheduler") {
-      parts.insert(Part::kScheduler);
-    } else if (word == "controllers") {
-      parts.insert(Part::kControllers);
-    } else if (word == "kubelets") {
-      parts.insert(Part::kKubelets);
-    }
-  }
-  return parts;
-}
 
 Conductor::Conductor(Options options) : options_(options), random_(options.seed) {}
 
@@ -126,6 +72,7 @@ void Conductor::touch(const Item* before, const Item& now) {
   } else if (const auto task = task_of_owner(now.kind)) {
     mark(*task, now);
   }
+  touch_adopters(before, now);
   for (const Item* item : {before, &now}) {
     const Item* owner = item == nullptr || item->owner.empty() ? nullptr : view_.find_uid(item->owner);
     const auto task = owner == nullptr ? std::nullopt : task_of_owner(owner->kind);
@@ -140,6 +87,29 @@ void Conductor::touch(const Item* before, const Item& now) {
   const std::string_view set = now.label(lws::kName);
   if (!set.empty() && (now.kind == Kind::kPod || now.kind == Kind::kStatefulSet)) {
     mark(Task::kLeaderWorkerSet, Kind::kLeaderWorkerSet, now.ns + "/" + std::string(set));
+  }
+}
+
+// Who may want to take in what has no controller.
+void Conductor::touch_adopters(const Item* before, const Item& item) {
+  const bool news = before == nullptr || before->labels != item.labels || !before->owner.empty();
+  if (!item.owner.empty() || item.deleting() || !news) {
+    return;
+  }
+  // The pods of a job carry its uid: there may be too many jobs to ask each of them.
+  const Item* job = item.kind == Kind::kPod ? view_.find_uid(std::string(item.label(kJobControllerUid))) : nullptr;
+  if (job != nullptr && job->kind == Kind::kJob) {
+    mark(Task::kJob, *job);
+  }
+  for (const Adoption& one : all_adoptions()) {
+    if (one.adopted != item.kind || view_.count(one.adopter) == 0) {
+      continue;
+    }
+    view_.each_in_namespace(one.adopter, item.ns, [&](const Item& adopter) {
+      if (may_select(adopter, item.labels)) {
+        mark(*task_of_owner(one.adopter), adopter);
+      }
+    });
   }
 }
 
@@ -219,7 +189,7 @@ void Conductor::wake(Key key, Time at) {
 }
 
 void Conductor::forget(Kind kind, const std::string& name) {
-  for (const Duty& duty : kDuties) {
+  for (const Duty& duty : all_duties()) {
     if (duty.kind != kind) {
       continue;
     }
@@ -236,7 +206,7 @@ void Conductor::forget(Kind kind, const std::string& name) {
 }
 
 bool Conductor::more(Time now) const {
-  return !dirty_.empty() || (!timers_.empty() && timers_.begin()->first <= now);
+  return !dirty_.empty() || !events_.empty() || (!timers_.empty() && timers_.begin()->first <= now);
 }
 
 std::optional<Time> Conductor::due() const {
@@ -250,7 +220,7 @@ std::vector<Write> Conductor::next(Time now, std::size_t most) {
     timer_of_.erase(key);
     dirty_.insert(std::move(key));
   }
-  std::vector<Write> out;
+  std::vector<Write> out = std::exchange(events_, {});
   for (std::size_t done = 0; done < most && !dirty_.empty(); ++done) {
     const Key key = *dirty_.begin();
     dirty_.erase(dirty_.begin());
@@ -278,10 +248,9 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
     states_.erase(key);
     return;
   }
-  Turn turn(view_, options_, random_, now);
-  const auto* duty =
-      std::find_if(std::begin(kDuties), std::end(kDuties), [&](const Duty& d) { return d.task == key.task; });
-  duty->perform(*item, turn);
+  const Duty& duty = duty_of(key.task);
+  Turn turn(view_, options_, random_, now, {duty.component, &last_event_});
+  duty.perform(*item, turn);
   if (turn.due()) {
     wake(key, std::max(*turn.due(), now + std::chrono::milliseconds(1)));
   }
@@ -304,7 +273,7 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
     write.id = ++last_id_;
     // Whether an event is stored matters to nobody.
     if (write.kind != Kind::kEvent) {
-      open_[write.id] = {key, write.verb, write.kind, write.uid};
+      open_[write.id] = {key, write.verb, write.kind, write.uid, write.notice};
       ++kept.open;
     }
     if (write.verb == Verb::kBind) {
@@ -334,6 +303,9 @@ void Conductor::answered(std::uint64_t id, const Answer& answer, Time now) {
       wake(open.key, now + kFirstPause);
     }
   }
+  if (open.notice != nullptr) {
+    tell_answer(*open.notice, answer, done, now);
+  }
   State& state = states_[open.key];
   --state.open;
   if (settled) {
@@ -349,6 +321,22 @@ void Conductor::answered(std::uint64_t id, const Answer& answer, Time now) {
   if (state.open == 0) {
     state.dirty = false;
     dirty_.insert(open.key);
+  }
+}
+
+void Conductor::tell_answer(Notice& notice, const Answer& answer, bool done, Time now) {
+  const Result<Value> root = answer.text == nullptr ? Value() : apiserver::parse_json(*answer.text);
+  const std::string_view name = root ? text_at(*root, {"metadata", "name"}) : std::string_view();
+  const std::string_view why = root ? text_at(*root, {"message"}) : std::string_view();
+  if (const auto event = done ? notice.made(name, last_event_, now) : notice.refused(why, last_event_, now)) {
+    events_.push_back({.id = ++last_id_,
+                       .verb = Verb::kCreate,
+                       .kind = Kind::kEvent,
+                       .ns = notice.ns(),
+                       .name = {},
+                       .uid = {},
+                       .body = apiserver::to_json(*event),
+                       .node = {}});
   }
 }
 

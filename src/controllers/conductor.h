@@ -24,36 +24,13 @@
 #include <vector>
 
 #include "base/error.h"
+#include "controllers/duties.h"
 #include "controllers/turn.h"
 #include "controllers/view.h"
 
 namespace gantree::controllers {
 
-// What looks at one object. Several may look at objects of one kind: the job controller and the kubelet at pods.
-enum class Task : std::uint8_t {
-  kKubelet,   // pods
-  kBinding,   // pods that ask for the plain scheduler
-  kPodCare,   // pods: finalizers of jobs that are gone, nodes that are gone, eviction by taints
-  kNodeCare,  // nodes: readiness, taints
-  kJob,
-  kCronJob,
-  kReplicaSet,
-  kDeployment,
-  kStatefulSet,
-  kDaemonSet,
-  kDisruption,  // PodDisruptionBudgets
-  kJobSet,
-  kLeaderWorkerSet,
-  kLeader,  // leader pods of LeaderWorkerSets: their workers
-};
-
-// What can be told to stand still.
-enum class Part : std::uint8_t { kScheduler, kControllers, kKubelets };
-using Parts = std::set<Part>;
-// "scheduler,controllers"; words that name no part are passed over.
-[[nodiscard]] Parts parse_parts(std::string_view text);
-
-// What the API server said to a write. `text` is the object after it, where there is one.
+// What the API server said to a write. `text` is the object after it, or a Status that says why not.
 struct Answer {
   int status = 0;
   Text text = nullptr;
@@ -101,11 +78,13 @@ class Conductor {
     Verb verb = Verb::kCreate;
     Kind kind = Kind::kPod;
     std::string uid;
+    std::shared_ptr<Notice> notice = nullptr;
   };
 
   void touch(const Item* before, const Item& now);
   void touch_pod(const Item* before, const Item& pod);
   void touch_node(const Item* before, const Item& node);
+  void touch_adopters(const Item* before, const Item& item);
   void retry_bindings();
   void mark(Task task, Kind kind, std::string name);
   void mark(Task task, const Item& item) { mark(task, item.kind, item.key()); }
@@ -113,6 +92,7 @@ class Conductor {
   void run(const Key& key, Time now, std::vector<Write>& out);
   void note_binding_of(const Key& pod, const Turn& turn);
   void forget(Kind kind, const std::string& name);
+  void tell_answer(Notice& notice, const Answer& answer, bool done, Time now);
 
   Options options_;
   View view_;
@@ -125,7 +105,9 @@ class Conductor {
   std::map<Key, Time> timer_of_;
   std::map<Key, State> states_;  // of keys that have something to remember
   std::unordered_map<std::uint64_t, Open> open_;
+  std::vector<Write> events_;  // that follow from answers
   std::uint64_t last_id_ = 0;
+  std::uint64_t last_event_ = 0;
 };
 
 }  // namespace gantree::controllers

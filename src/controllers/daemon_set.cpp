@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "controllers/family.h"
 #include "controllers/names.h"
 #include "controllers/replica_set.h"
 #include "controllers/revision.h"
@@ -34,7 +35,15 @@ struct Daemons {
   std::int64_t available = 0;
   std::int64_t updated = 0;
   std::int64_t misscheduled = 0;
+  std::int64_t collisions = 0;
+  std::shared_ptr<Notice> notice = nullptr;
+  std::vector<const Item*> deleted = {};
 };
+
+void delete_pod(Daemons& state, const Item& pod, Turn& turn) {
+  turn.remove(pod);
+  state.deleted.push_back(&pod);
+}
 
 void add_tolerations(Object& pod_template) {
   Value& tolerations = object_in(pod_template, "spec")["tolerations"];
@@ -77,21 +86,23 @@ void aim_at(Object& pod, const std::string& node) {
   terms = std::move(aimed);
 }
 
-Daemons read_daemons(const Item& set, Turn& turn) {
-  Daemons state{set, set.value(), {}, {}, {}};
+Daemons read_daemons(const Item& set, Object root, const std::vector<const Item*>& pods, Turn& turn) {
+  Daemons state{set, std::move(root), {}, {}, {}};
   if (const Object* found = object_at(state.root, {"spec", "template"})) {
     state.pod_template = *found;
   }
   Object kept = state.pod_template;
   kept["$patch"] = "replace";
   const Object* labels = object_at(state.pod_template, {"metadata", "labels"});
-  const std::string name = keep_revision(set, Object{{"spec", Object{{"template", std::move(kept)}}}},
-                                         labels == nullptr ? Object() : *labels, turn);
-  state.revision = name.substr(set.name.size() + 1);
+  const KeptRevision revision =
+      keep_revision(set, Object{{"spec", Object{{"template", std::move(kept)}}}},
+                    labels == nullptr ? Object() : *labels, whole_at(state.root, {"status", "collisionCount"}), turn);
+  state.revision = revision.name.substr(set.name.size() + 1);
+  state.collisions = revision.collisions;
+  state.notice = turn.will_tell(set, "Created pod: ");
   add_tolerations(state.pod_template);
-  for (const Item* pod : turn.view().controlled_by(set, Kind::kPod)) {
+  for (const Item* pod : pods) {
     state.pods[node_of(*pod)].push_back(pod);
-    turn.looked_at(1);
   }
   return state;
 }
@@ -102,7 +113,7 @@ void create_pod(const Daemons& state, const std::string& node, Turn& turn) {
   set_label(pod, kRevisionHash, state.revision);
   set_label(pod, "pod-template-generation", std::to_string(state.set.generation));
   aim_at(pod, node);
-  turn.create(Kind::kPod, state.set.ns, pod);
+  turn.create(Kind::kPod, state.set.ns, pod, state.notice);
 }
 
 void look_at_node(Daemons& state, const Item& node, std::size_t& made, Turn& turn) {
@@ -124,7 +135,7 @@ void look_at_node(Daemons& state, const Item& node, std::size_t& made, Turn& tur
   for (const Item* pod : at->second) {
     const bool superfluous = kept != nullptr || pod->finished() || !may_stay;
     if (superfluous && !pod->deleting()) {
-      turn.remove(*pod);
+      delete_pod(state, *pod, turn);
     }
     kept = superfluous || pod->deleting() ? kept : pod;
   }
@@ -139,7 +150,7 @@ void look_at_node(Daemons& state, const Item& node, std::size_t& made, Turn& tur
   state.updated += kept->label(kRevisionHash) == state.revision ? 1 : 0;
 }
 
-void roll(const Daemons& state, Turn& turn) {
+void roll(Daemons& state, Turn& turn) {
   if (text_at(state.root, {"spec", "updateStrategy", "type"}) == "OnDelete" || state.updated == state.current) {
     return;
   }
@@ -161,7 +172,7 @@ void roll(const Daemons& state, Turn& turn) {
     if (pod->pod->ready && ++missing > may_miss) {
       return;
     }
-    turn.remove(*pod);
+    delete_pod(state, *pod, turn);
   }
 }
 
@@ -171,16 +182,20 @@ void sync_daemon_set(const Item& set, Turn& turn) {
   if (set.deleting()) {
     return;
   }
-  Daemons state = read_daemons(set, turn);
+  Object root = set.value();
+  const Family revisions = claim(set, root, {Kind::kControllerRevision}, turn);
+  const Family family = claim(set, root, {Kind::kPod}, turn);
+  if (!revisions.settled || !family.settled) {
+    return;
+  }
+  Daemons state = read_daemons(set, std::move(root), family.members, turn);
   std::size_t made = 0;
   for (const Item* node : turn.view().all(Kind::kNode)) {
     look_at_node(state, *node, made, turn);
   }
   turn.looked_at(turn.view().count(Kind::kNode));
   roll(state, turn);
-  if (made > 0) {
-    turn.tell(set, "Normal", "SuccessfulCreate", fmt::format("Created {} pods", made));
-  }
+  turn.tell_deleted(set, state.deleted, "Deleted pod: ");
   const auto or_nothing = [](std::int64_t count) { return count == 0 ? Value() : Value(count); };
   Object status;
   status["currentNumberScheduled"] = state.current;
@@ -191,6 +206,9 @@ void sync_daemon_set(const Item& set, Turn& turn) {
   status["updatedNumberScheduled"] = or_nothing(state.updated);
   status["numberAvailable"] = or_nothing(state.available);
   status["numberUnavailable"] = or_nothing(state.desired - state.available);
+  if (state.collisions > 0) {
+    status["collisionCount"] = state.collisions;
+  }
   turn.patch_status(set, std::move(status));
 }
 

@@ -44,6 +44,10 @@ bool IndexSet::has(std::int64_t index) const {
   return std::binary_search(indexes_.begin(), indexes_.end(), index);
 }
 
+std::int64_t IndexSet::common(const IndexSet& other) const {
+  return std::count_if(indexes_.begin(), indexes_.end(), [&](std::int64_t index) { return other.has(index); });
+}
+
 std::string IndexSet::text() const {
   std::string out;
   for (std::size_t i = 0; i < indexes_.size();) {

@@ -17,6 +17,8 @@ class IndexSet {
   // Indexes in any order, also some that are in it already.
   void add(const std::vector<std::int64_t>& indexes);
   [[nodiscard]] bool has(std::int64_t index) const;
+  // How many are in both.
+  [[nodiscard]] std::int64_t common(const IndexSet& other) const;
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(indexes_.size()); }
   [[nodiscard]] std::string text() const;
 

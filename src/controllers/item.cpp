@@ -20,15 +20,18 @@ std::int64_t number_in(std::string_view text, std::int64_t otherwise) {
   return error == std::errc() && end == text.data() + text.size() ? number : otherwise;
 }
 
-Labels read_labels(const Value& root) {
+Labels read_map(const Object& map) {
   Labels labels;
-  if (const Object* all = object_at(root, {"metadata", "labels"})) {
-    for (const auto& [key, value] : *all) {
-      labels.emplace_back(std::string(key), std::string(text_of(value)));
-    }
+  for (const auto& [key, value] : map) {
+    labels.emplace_back(std::string(key), std::string(text_of(value)));
   }
   std::sort(labels.begin(), labels.end());
   return labels;
+}
+
+Labels read_labels(const Value& root) {
+  const Object* all = object_at(root, {"metadata", "labels"});
+  return all == nullptr ? Labels() : read_map(*all);
 }
 
 void read_owner(const Value& root, Item& item) {
@@ -75,6 +78,22 @@ std::unique_ptr<PodFacts> read_pod(const Value& root) {
     pod->finished = std::max(pod->finished, time_at((*statuses)[i], {"state", "terminated", "finishedAt"}));
   }
   return pod;
+}
+
+// What a Deployment, a ReplicaSet and the like look for.
+void read_selector(const Value& root, Item& item) {
+  const bool plain = item.kind == Kind::kReplicationController;  // its selector is a map of labels
+  const Object* selector = object_at(root, {"spec", "selector"});
+  const Object* labels = selector == nullptr || plain ? selector : object_at(*selector, {"matchLabels"});
+  if (labels != nullptr) {
+    item.wanted_labels = read_map(*labels);
+  }
+  item.more_selection = selector != nullptr && !plain && array_at(*selector, {"matchExpressions"}) != nullptr;
+}
+
+bool has_selector(Kind kind) {
+  return kind == Kind::kReplicaSet || kind == Kind::kReplicationController || kind == Kind::kDeployment ||
+         kind == Kind::kStatefulSet || kind == Kind::kDaemonSet;
 }
 
 std::unique_ptr<NodeFacts> read_node(const Value& root) {
@@ -144,6 +163,9 @@ Result<Item> read_item(Kind kind, Text text) {
   item.finalizers = finalizers != nullptr && !finalizers->empty();
   item.labels = read_labels(*root);
   read_owner(*root, item);
+  if (has_selector(kind)) {
+    read_selector(*root, item);
+  }
   if (kind == Kind::kPod) {
     item.pod = read_pod(*root);
   }

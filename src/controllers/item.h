@@ -83,6 +83,8 @@ struct Item {
   std::string owner_kind;
   std::string owner_name;
   Labels labels;
+  Labels wanted_labels;         // matchLabels of what has a selector for what it controls
+  bool more_selection = false;  // there are matchExpressions as well
   std::unique_ptr<PodFacts> pod;
   std::unique_ptr<NodeFacts> node;
   Text text;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "controllers/family.h"
 #include "controllers/job_state.h"
 #include "controllers/names.h"
 #include "controllers/tasks.h"
@@ -20,17 +21,27 @@ struct Ending {
   std::string message;
 };
 
-std::unordered_set<std::string> uids(const Object& root, std::string_view list) {
-  std::unordered_set<std::string> all;
-  const Array* found = array_at(root, {"status", "uncountedTerminatedPods", list});
-  for (std::size_t i = 0; found != nullptr && i < found->size(); ++i) {
-    all.emplace(text_of((*found)[i]));
-  }
-  return all;
-}
-
 Ending ending_from(const Value& condition, bool success) {
   return {success, std::string(text_at(condition, {"reason"})), std::string(text_at(condition, {"message"}))};
+}
+
+std::optional<Ending> ending_by_index(const JobState& state) {
+  if (!state.indexed) {
+    return std::nullopt;
+  }
+  const std::int64_t failed = state.failed_indexes.size();
+  const auto most = number_at(state.root, {"spec", "maxFailedIndexes"});
+  if (most && failed > *most) {
+    return Ending{false, "MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes"};
+  }
+  const std::int64_t completions = state.completions.value_or(0);
+  if (failed > 0 && failed + state.succeeded_indexes.size() >= completions) {
+    return Ending{false, "FailedIndexes", "Job has failed indexes"};
+  }
+  if (auto rule = met_success_rule(state.root, state.succeeded_indexes, completions)) {
+    return Ending{true, "SuccessPolicy", std::move(*rule)};
+  }
+  return std::nullopt;
 }
 
 // Why the job is over although pods may still run; nothing where it is not.
@@ -40,6 +51,9 @@ std::optional<Ending> decided_ending(const JobState& state, Turn& turn) {
   }
   if (const Value* target = find_condition(state.root, "FailureTarget")) {
     return ending_from(*target, false);
+  }
+  if (state.fails_by_rule) {
+    return Ending{false, "PodFailurePolicy", *state.fails_by_rule};
   }
   if (state.failed > whole_at(state.root, {"spec", "backoffLimit"}, 6)) {
     return Ending{false, "BackoffLimitExceeded", "Job has reached the specified backoff limit"};
@@ -53,7 +67,7 @@ std::optional<Ending> decided_ending(const JobState& state, Turn& turn) {
     }
     turn.again(end);
   }
-  return std::nullopt;
+  return ending_by_index(state);
 }
 
 bool has_all_it_needs(const JobState& state) {
@@ -133,7 +147,9 @@ void count_pod(const JobState& state, const Item& pod, bool over, bool success, 
     }
   } else if (succeeded) {
     counting.succeeded.push_back(pod.uid);
-  } else if ((failed || (over && !success)) && state.in_range(pod)) {
+  } else if (!over && state.kept_for_its_count(pod)) {
+    return;
+  } else if ((failed || (over && !success)) && state.in_range(pod) && !state.ignored.contains(&pod)) {
     counting.failed.push_back(pod.uid);
   } else {
     counting.released.push_back(&pod);
@@ -163,6 +179,9 @@ void note_counts(const JobState& state, const Counting& counting, Object& status
     status["succeeded"] = all.size();
     if (all.size() > 0) {
       status["completedIndexes"] = all.text();
+    }
+    if (state.most_failures_per_index) {
+      status["failedIndexes"] = state.failed_indexes.text();
     }
   } else {
     status["succeeded"] = whole_at(state.root, {"status", "succeeded"}) + counting.counted_succeeded;
@@ -220,8 +239,9 @@ void after_the_end(const Item& job, const Object& root, Turn& turn) {
   }
 }
 
-void release_all(const JobState& state, Turn& turn) {
-  for (const Item* pod : state.pods) {
+void release_all(const std::vector<const Item*>& pods, Turn& turn) {
+  turn.looked_at(pods.size());
+  for (const Item* pod : pods) {
     if (pod->pod->tracked) {
       release_pod(*pod, turn);
     }
@@ -230,74 +250,26 @@ void release_all(const JobState& state, Turn& turn) {
 
 }  // namespace
 
-JobState::JobState(const Item& the_job, Turn& turn) : job(the_job), root(the_job.value()) {
-  indexed = text_at(root, {"spec", "completionMode"}) == "Indexed";
-  only_failed_replaced = text_at(root, {"spec", "podReplacementPolicy"}) == "Failed";
-  parallelism = whole_at(root, {"spec", "parallelism"}, 1);
-  completions = number_at(root, {"spec", "completions"});
-  pods = turn.view().controlled_by(job, Kind::kPod);
-  turn.looked_at(pods.size());
-  waiting_succeeded = uids(root, "succeeded");
-  waiting_failed = uids(root, "failed");
-  counted_indexes = IndexSet(text_at(root, {"status", "completedIndexes"}), completions.value_or(0));
-  succeeded_indexes = counted_indexes;
-  std::vector<std::int64_t> new_indexes;
-  succeeded = whole_at(root, {"status", "succeeded"}) + static_cast<std::int64_t>(waiting_succeeded.size());
-  failed = whole_at(root, {"status", "failed"}) + static_cast<std::int64_t>(waiting_failed.size());
-  for (const Item* pod : pods) {
-    if (pod->active()) {
-      active.push_back(pod);
-      ready += pod->pod->ready ? 1 : 0;
-    } else if (!pod->finished()) {
-      ++terminating;
-    }
-    if (pod->pod->phase == Phase::kSucceeded && indexed) {
-      if (in_range(*pod)) {
-        new_indexes.push_back(pod->pod->completion_index);
-      }
-    } else if (uncounted(*pod)) {
-      succeeded += pod->pod->phase == Phase::kSucceeded ? 1 : 0;
-      failed += counts_as_failed(*pod) ? 1 : 0;
-    }
-  }
-  if (indexed) {
-    succeeded_indexes.add(new_indexes);
-    succeeded = succeeded_indexes.size();
-  }
-}
-
-bool JobState::counts_as_failed(const Item& pod) const {
-  if (pod.pod->phase == Phase::kFailed) {
-    return true;
-  }
-  // One that is deleted from under the job will be replaced, and counts as a failure.
-  return !only_failed_replaced && pod.deleting() && pod.pod->phase != Phase::kSucceeded;
-}
-
-bool JobState::uncounted(const Item& pod) const {
-  return pod.pod->tracked && in_range(pod) && !waiting_succeeded.contains(pod.uid) && !waiting_failed.contains(pod.uid);
-}
-
-bool JobState::in_range(const Item& pod) const {
-  const std::int64_t index = pod.pod->completion_index;
-  return !indexed || (index >= 0 && index < completions.value_or(0));
-}
-
 void sync_job(const Item& job, Turn& turn) {
-  JobState state(job, turn);
-  const std::string_view managed_by = text_at(state.root, {"spec", "managedBy"});
+  Object root = job.value();
+  const std::string_view managed_by = text_at(root, {"spec", "managedBy"});
   if (!managed_by.empty() && managed_by != kJobController) {
     return;
   }
-  if (condition_is(state.root, "Complete", "True") || condition_is(state.root, "Failed", "True")) {
-    release_all(state, turn);
-    after_the_end(job, state.root, turn);
+  if (condition_is(root, "Complete", "True") || condition_is(root, "Failed", "True")) {
+    release_all(turn.view().controlled_by(job, Kind::kPod), turn);
+    after_the_end(job, root, turn);
     return;
   }
+  const Family family = claim(job, root, {Kind::kPod, kJobTracking}, turn);
   if (job.deleting()) {
-    release_all(state, turn);
+    release_all(family.members, turn);
     return;
   }
+  if (!family.settled) {
+    return;
+  }
+  JobState state(job, std::move(root), family.members);
   Object status;
   Array conditions = conditions_of(state.root);
   std::optional<Ending> ending = decided_ending(state, turn);

@@ -36,11 +36,7 @@ void give_up(JobState& state, std::vector<const Item*> pods, Turn& turn) {
     state.ready -= pod->pod->ready ? 1 : 0;
     ++state.terminating;
   }
-  if (!pods.empty()) {
-    turn.tell(state.job, "Normal", "SuccessfulDelete",
-              pods.size() == 1 ? fmt::format("Deleted pod: {}", pods.front()->name)
-                               : fmt::format("Deleted {} pods", pods.size()));
-  }
+  turn.tell_deleted(state.job, pods, "Deleted pod: ");
   std::erase_if(state.active, [&](const Item* pod) { return going.contains(pod); });
 }
 
@@ -94,7 +90,24 @@ std::optional<Time> may_create_at(const JobState& state, Turn& turn) {
   return turn.after(last_failure, pause);
 }
 
-std::vector<std::int64_t> missing_indexes(const JobState& state, std::size_t most) {
+// May an index have its next pod? Where each has its own failures, each waits for itself.
+bool may_come_back(const JobState& state, std::int64_t index, Turn& turn) {
+  const auto at = state.failures.find(index);
+  if (!state.most_failures_per_index || at == state.failures.end()) {
+    return true;
+  }
+  const Item& last = *at->second.last;
+  const auto doublings = std::clamp<std::int64_t>(at->second.all() - 1, 0, 10);
+  const auto pause = std::min(kFirstBackoff * (1 << doublings), kLongestBackoff);
+  const Time end = turn.after(last.pod->finished != 0 ? last.pod->finished : last.created, pause);
+  if (end > turn.now()) {
+    turn.again(end);
+    return false;
+  }
+  return true;
+}
+
+std::vector<std::int64_t> missing_indexes(const JobState& state, std::size_t most, Turn& turn) {
   std::unordered_set<std::int64_t> taken;
   for (const Item* pod : state.active) {
     taken.insert(pod->pod->completion_index);
@@ -108,7 +121,8 @@ std::vector<std::int64_t> missing_indexes(const JobState& state, std::size_t mos
   }
   std::vector<std::int64_t> indexes;
   for (std::int64_t i = 0; i < state.completions.value_or(0) && indexes.size() < most; ++i) {
-    if (!taken.contains(i) && !state.succeeded_indexes.has(i)) {
+    if (!taken.contains(i) && !state.succeeded_indexes.has(i) && !state.failed_indexes.has(i) &&
+        may_come_back(state, i, turn)) {
       indexes.push_back(i);
     }
   }
@@ -139,6 +153,9 @@ Object with_index(Object pod, const JobState& state, std::int64_t index) {
   object_in(pod, "metadata")["generateName"] = fmt::format("{}-{}-", state.job.name, index);
   set_label(pod, kCompletionIndex, number);
   set_annotation(pod, kCompletionIndex, number);
+  if (state.most_failures_per_index) {
+    note_failures(pod, state.failures, index);
+  }
   object_in(pod, "spec")["hostname"] = fmt::format("{}-{}", state.job.name, index);
   return pod;
 }
@@ -146,23 +163,20 @@ Object with_index(Object pod, const JobState& state, std::int64_t index) {
 void create_pods(JobState& state, std::size_t wanted, Turn& turn) {
   wanted = std::min(wanted, kMostAtATime);
   Object pod = base_pod(state);
+  const auto notice = turn.will_tell(state.job, "Created pod: ");
   if (!state.indexed) {
     for (std::size_t i = 0; i < wanted; ++i) {
-      turn.create(Kind::kPod, state.job.ns, pod);
+      turn.create(Kind::kPod, state.job.ns, pod, notice);
     }
-    turn.tell(state.job, "Normal", "SuccessfulCreate", fmt::format("Created {} pods", wanted));
     return;
   }
   add_environment(
       object_in(pod, "spec"), "JOB_COMPLETION_INDEX",
       Object{{"valueFrom",
               Object{{"fieldRef", Object{{"fieldPath", fmt::format("metadata.labels['{}']", kCompletionIndex)}}}}}});
-  const auto indexes = missing_indexes(state, wanted);
+  const auto indexes = missing_indexes(state, wanted, turn);
   for (const std::int64_t index : indexes) {
-    turn.create(Kind::kPod, state.job.ns, with_index(pod, state, index));
-  }
-  if (!indexes.empty()) {
-    turn.tell(state.job, "Normal", "SuccessfulCreate", fmt::format("Created {} pods", indexes.size()));
+    turn.create(Kind::kPod, state.job.ns, with_index(pod, state, index), notice);
   }
 }
 
@@ -172,7 +186,8 @@ std::int64_t wanted_active(const JobState& state) {
     // Whoever works on a queue ends by itself once one has found it empty.
     return state.succeeded > 0 ? active : state.parallelism;
   }
-  return std::clamp<std::int64_t>(*state.completions - state.succeeded, 0, state.parallelism);
+  return std::clamp<std::int64_t>(*state.completions - state.succeeded - state.failed_indexes.size(), 0,
+                                  state.parallelism);
 }
 
 }  // namespace
@@ -214,7 +229,8 @@ void manage_pods(JobState& state, Turn& turn) {
   if (missing <= 0) {
     return;
   }
-  if (const auto at = may_create_at(state, turn); at && *at > turn.now()) {
+  const auto at = state.most_failures_per_index ? std::nullopt : may_create_at(state, turn);
+  if (at && *at > turn.now()) {
     turn.again(*at);
     return;
   }

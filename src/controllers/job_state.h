@@ -7,17 +7,20 @@
 #include <vector>
 
 #include "controllers/index_set.h"
+#include "controllers/job_policy.h"
 #include "controllers/turn.h"
 
 namespace gantree::controllers {
 
 struct JobState {
-  JobState(const Item& job, Turn& turn);
+  JobState(const Item& job, Object root, std::vector<const Item*> pods);
 
   [[nodiscard]] bool counts_as_failed(const Item& pod) const;
   // Is this pod one that the status has not counted yet?
   [[nodiscard]] bool uncounted(const Item& pod) const;
   [[nodiscard]] bool suspended() const { return flag_at(root, {"spec", "suspend"}); }
+  // The last pod of an index that failed tells how often: it is kept until there is another one.
+  [[nodiscard]] bool kept_for_its_count(const Item& pod) const;
   // The index is one that the job has.
   [[nodiscard]] bool in_range(const Item& pod) const;
 
@@ -39,6 +42,17 @@ struct JobState {
   IndexSet succeeded_indexes;
   std::int64_t succeeded = 0;
   std::int64_t failed = 0;
+
+  // By the job's own rules.
+  std::unordered_set<const Item*> ignored;              // failed pods that are no failure
+  std::optional<std::string> fails_by_rule;             // why the whole job has failed
+  std::optional<std::int64_t> most_failures_per_index;  // backoffLimitPerIndex
+  FailuresByIndex failures;
+  IndexSet failed_indexes;
+
+ private:
+  void read_ends();
+  void read_failures();
 };
 
 // Pods that go, and pods that come. What is still active afterwards is left in state.active, which is what the status

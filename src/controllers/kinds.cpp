@@ -11,6 +11,7 @@ const std::array<KindFacts, kKinds>& all_kind_facts() {
       {Kind::kJob, "batch", "v1", "jobs", "Job", true, true},
       {Kind::kCronJob, "batch", "v1", "cronjobs", "CronJob", true, true},
       {Kind::kReplicaSet, "apps", "v1", "replicasets", "ReplicaSet", true, true},
+      {Kind::kReplicationController, "", "v1", "replicationcontrollers", "ReplicationController", true, true},
       {Kind::kDeployment, "apps", "v1", "deployments", "Deployment", true, true},
       {Kind::kStatefulSet, "apps", "v1", "statefulsets", "StatefulSet", true, true},
       {Kind::kDaemonSet, "apps", "v1", "daemonsets", "DaemonSet", true, true},

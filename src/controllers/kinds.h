@@ -15,6 +15,7 @@ enum class Kind : std::uint8_t {
   kJob,
   kCronJob,
   kReplicaSet,
+  kReplicationController,
   kDeployment,
   kStatefulSet,
   kDaemonSet,
@@ -26,7 +27,7 @@ enum class Kind : std::uint8_t {
   kEvent,    // made, never read
 };
 
-inline constexpr std::size_t kKinds = 14;
+inline constexpr std::size_t kKinds = 15;
 
 struct KindFacts {
   Kind kind = Kind::kPod;

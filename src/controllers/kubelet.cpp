@@ -4,6 +4,7 @@
 //                             │      └────fail-after──► Failed (or restarted, by the restart policy)
 //                             └── deleted: stops within its grace, then is gone
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "base/duration.h"
@@ -21,6 +22,14 @@ std::optional<std::chrono::milliseconds> told(const Object& pod, std::string_vie
   const std::string_view text = text_at(pod, {"metadata", "annotations", annotation});
   const auto duration = text.empty() ? std::nullopt : parse_duration(text);
   return duration ? std::optional(std::chrono::duration_cast<std::chrono::milliseconds>(*duration)) : std::nullopt;
+}
+
+// With which code a pod that fails does so.
+int told_exit_code(const Object& pod) {
+  const std::string_view text = text_at(pod, {"metadata", "annotations", kExitCode});
+  int code = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
+  return error == std::errc() && end == text.data() + text.size() && code > 0 && code < 256 ? code : 1;
 }
 
 // How long a container takes to end, unless it says otherwise: well before it must.
@@ -78,7 +87,7 @@ void run(const Item& pod, const Item& node, Turn& turn) {
       const std::string_view policy = text_at(root, {"spec", "restartPolicy"});
       const bool restarts = policy == "Always" || policy.empty() || (policy == "OnFailure" && fails);
       turn.patch_status(pod, restarts ? running_status(root, &node, pod.uid, true, turn.now())
-                                      : ended_status(root, fails ? 1 : 0, turn.now()));
+                                      : ended_status(root, fails ? told_exit_code(root) : 0, turn.now()));
       return;
     }
   }

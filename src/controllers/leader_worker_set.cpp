@@ -60,8 +60,9 @@ GroupSet read_set(const Item& set, Turn& turn) {
   const Value data = revision_of(root);
   state.revision = short_hash(data);
   if (!set.deleting()) {
-    const std::string kept =
-        keep_revision(set, data, Object{{lws::kName, set.name}, {lws::kRevisionKey, state.revision}}, turn);
+    const KeptRevision kept =
+        keep_revision(set, data, Object{{lws::kName, set.name}, {lws::kRevisionKey, state.revision}}, 0, turn);
+    state.revision = kept.name.substr(set.name.size() + 1);
   }
   return state;
 }

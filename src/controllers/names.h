@@ -8,6 +8,8 @@ namespace gantree::controllers {
 // batch
 inline constexpr std::string_view kJobTracking = "batch.kubernetes.io/job-tracking";
 inline constexpr std::string_view kCompletionIndex = "batch.kubernetes.io/job-completion-index";
+inline constexpr std::string_view kIndexFailures = "batch.kubernetes.io/job-index-failure-count";
+inline constexpr std::string_view kIndexIgnoredFailures = "batch.kubernetes.io/job-index-ignored-failure-count";
 inline constexpr std::string_view kJobControllerUid = "batch.kubernetes.io/controller-uid";
 inline constexpr std::string_view kJobName = "batch.kubernetes.io/job-name";
 inline constexpr std::string_view kJobController = "kubernetes.io/job-controller";
@@ -36,6 +38,7 @@ inline constexpr std::string_view kFailedSince = "gantree.dev/failed-since";  //
 inline constexpr std::string_view kNotReady = "gantree.dev/not-ready";        // any value: its kubelet says so
 inline constexpr std::string_view kRunFor = "gantree.dev/run-for";
 inline constexpr std::string_view kFailAfter = "gantree.dev/fail-after";
+inline constexpr std::string_view kExitCode = "gantree.dev/exit-code";  // of what fails; 1 unless said
 inline constexpr std::string_view kStopAfter =
     "gantree.dev/stop-after";  // what it takes to stop; never beyond the grace
 inline constexpr std::string_view kStayPending = "gantree.dev/stay-pending";  // any value: never starts

@@ -288,10 +288,13 @@ std::string selector_text(const Object& selector) {
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
-std::string short_hash(const Value& value) {
+std::string short_hash(const Value& value, std::int64_t collisions) {
   static constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
   std::string text;
   append_sorted(text, value);
+  if (collisions > 0) {
+    text += std::to_string(collisions);
+  }
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : text) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;

@@ -65,6 +65,7 @@ void add_environment(Object& pod_spec, std::string_view name, const Value& sourc
 [[nodiscard]] std::string selector_text(const Object& selector);
 
 // A short name for a template that changes with it: letters and digits that spell no words.
-[[nodiscard]] std::string short_hash(const Value& value);
+// Another one for each number of collisions with what has that name already.
+[[nodiscard]] std::string short_hash(const Value& value, std::int64_t collisions = 0);
 
 }  // namespace gantree::controllers

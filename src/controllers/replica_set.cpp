@@ -1,9 +1,8 @@
 #include "controllers/replica_set.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "controllers/family.h"
 #include "controllers/tasks.h"
 
 namespace gantree::controllers {
@@ -17,17 +16,17 @@ void scale(const Item& owner, const Object& root, std::vector<const Item*> activ
     Object pod = pod_from_template(pod_template == nullptr ? Object() : *pod_template, owner);
     object_in(pod, "metadata")["generateName"] = owner.name + "-";
     const std::size_t missing = std::min(wanted - active.size(), kMostPodsAtATime);
+    const auto notice = turn.will_tell(owner, "Created pod: ");
     for (std::size_t i = 0; i < missing; ++i) {
-      turn.create(Kind::kPod, owner.ns, pod);
+      turn.create(Kind::kPod, owner.ns, pod, notice);
     }
-    turn.tell(owner, "Normal", "SuccessfulCreate", fmt::format("Created {} pods", missing));
   } else if (active.size() > wanted) {
     sort_for_removal(active);
-    const std::size_t surplus = std::min(active.size() - wanted, kMostPodsAtATime);
-    for (std::size_t i = 0; i < surplus; ++i) {
-      turn.remove(*active[i]);
+    active.resize(std::min(active.size() - wanted, kMostPodsAtATime));
+    for (const Item* pod : active) {
+      turn.remove(*pod);
     }
-    turn.tell(owner, "Normal", "SuccessfulDelete", fmt::format("Deleted {} pods", surplus));
+    turn.tell_deleted(owner, active, "Deleted pod: ");
   }
 }
 
@@ -56,10 +55,14 @@ void sort_for_removal(std::vector<const Item*>& pods) {
 
 void sync_replica_set(const Item& replica_set, Turn& turn) {
   const Object root = replica_set.value();
-  const std::vector<const Item*> pods = turn.view().controlled_by(replica_set, Kind::kPod);
-  turn.looked_at(pods.size());
+  const auto is_active = [](const Item& pod) { return pod.active(); };
+  const Family family = claim(replica_set, root, {Kind::kPod, {}, is_active}, turn);
+  if (!family.settled) {
+    return;
+  }
   std::vector<const Item*> active;
-  std::copy_if(pods.begin(), pods.end(), std::back_inserter(active), [](const Item* pod) { return pod->active(); });
+  std::copy_if(family.members.begin(), family.members.end(), std::back_inserter(active),
+               [](const Item* pod) { return pod->active(); });
   if (!replica_set.deleting()) {
     scale(replica_set, root, active, turn);
   }

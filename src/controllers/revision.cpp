@@ -14,8 +14,18 @@ std::int64_t number_of(const Item& revision) {
 
 }  // namespace
 
-std::string keep_revision(const Item& owner, const Value& data, const Object& labels, Turn& turn) {
-  const std::string name = fmt::format("{}-{}", owner.name, short_hash(data));
+KeptRevision keep_revision(const Item& owner, const Value& data, const Object& labels, std::int64_t collisions,
+                           Turn& turn) {
+  const auto name_of = [&] { return fmt::format("{}-{}", owner.name, short_hash(data, collisions)); };
+  std::string name = name_of();
+  const auto taken = [&] {
+    const Item* other = turn.view().find(Kind::kControllerRevision, owner.ns, name);
+    return other != nullptr && other->owner != owner.uid;
+  };
+  while (taken()) {
+    ++collisions;
+    name = name_of();
+  }
   std::int64_t last = 0;
   const Item* mine = nullptr;
   for (const Item* revision : turn.view().controlled_by(owner, Kind::kControllerRevision)) {
@@ -35,7 +45,7 @@ std::string keep_revision(const Item& owner, const Value& data, const Object& la
   } else if (number_of(*mine) < last) {
     turn.patch(*mine, Object{{"revision", last + 1}});
   }
-  return name;
+  return {name, collisions};
 }
 
 std::optional<Object> revision_data(const Item& owner, const std::string& name, const Turn& turn) {

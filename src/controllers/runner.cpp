@@ -260,7 +260,7 @@ class Runner::Loop {
       const bool object_follows = write.verb != Verb::kDelete && write.verb != Verb::kBind;
       api_.call(call_for(std::move(write)), [mailbox = mailbox_, id, object_follows](const apiserver::Answer& answer) {
         mailbox->post({.type = Letter::Type::kAnswer,
-                       .text = object_follows && answer.ok() ? body_of(answer) : nullptr,
+                       .text = object_follows ? body_of(answer) : nullptr,
                        .write = id,
                        .status = answer.status});
       });

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "controllers/family.h"
 #include "controllers/leader_worker_names.h"
 #include "controllers/names.h"
 #include "controllers/replica_set.h"
@@ -26,6 +27,7 @@ struct SetState {
   std::int64_t max_unavailable = 1;
   std::string current = {};  // revisions, by name
   std::string updated = {};
+  std::int64_t collisions = 0;
   std::map<std::int64_t, const Item*> pods = {};  // by ordinal, of those wanted
   std::vector<const Item*> condemned = {};        // highest ordinal first
 };
@@ -40,11 +42,10 @@ std::optional<std::int64_t> ordinal_of(const std::string& set, const std::string
   return error == std::errc() && end == rest.data() + rest.size() && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
-void read_pods(SetState& state, Turn& turn) {
+void read_pods(SetState& state, const std::vector<const Item*>& pods) {
   std::map<std::int64_t, const Item*, std::greater<>> outside;
-  for (const Item* pod : turn.view().controlled_by(state.set, Kind::kPod)) {
+  for (const Item* pod : pods) {
     const auto ordinal = ordinal_of(state.set.name, pod->name);
-    turn.looked_at(1);
     if (!ordinal) {
       continue;
     }
@@ -67,8 +68,8 @@ Value template_data(const Object& root) {
   return Object{{"spec", Object{{"template", std::move(kept)}}}};
 }
 
-SetState read_state(const Item& set, Turn& turn) {
-  SetState state{set, set.value(), 0};
+SetState read_state(const Item& set, Object set_root, const std::vector<const Item*>& pods, Turn& turn) {
+  SetState state{set, std::move(set_root), 0};
   const Object& root = state.root;
   state.first = whole_at(root, {"spec", "ordinals", "start"});
   state.replicas = std::max<std::int64_t>(whole_at(root, {"spec", "replicas"}, 1), 0);
@@ -78,14 +79,15 @@ SetState read_state(const Item& set, Turn& turn) {
   state.max_unavailable = std::max<std::int64_t>(
       share_at(root, {"spec", "updateStrategy", "rollingUpdate", "maxUnavailable"}, state.replicas, false, 1), 1);
   const Object* labels = object_at(root, {"spec", "template", "metadata", "labels"});
-  if (!set.deleting()) {
-    state.updated = keep_revision(set, template_data(root), labels == nullptr ? Object() : *labels, turn);
-  }
+  const KeptRevision revision = keep_revision(set, template_data(root), labels == nullptr ? Object() : *labels,
+                                              whole_at(root, {"status", "collisionCount"}), turn);
+  state.updated = revision.name;
+  state.collisions = revision.collisions;
   state.current = text_at(root, {"status", "currentRevision"});
   if (state.current.empty()) {
     state.current = state.updated;
   }
-  read_pods(state, turn);
+  read_pods(state, pods);
   return state;
 }
 
@@ -254,7 +256,7 @@ void tell_status(const SetState& state, Turn& turn) {
   status["updatedReplicas"] = or_nothing(updated);
   status["currentRevision"] = now_current;
   status["updateRevision"] = state.updated;
-  status["collisionCount"] = 0;
+  status["collisionCount"] = state.collisions;
   turn.patch_status(state.set, std::move(status));
   drop_revisions(state.set, {now_current, state.updated}, whole_at(state.root, {"spec", "revisionHistoryLimit"}, 10),
                  turn);
@@ -266,7 +268,14 @@ void sync_stateful_set(const Item& set, Turn& turn) {
   if (set.deleting()) {
     return;
   }
-  const SetState state = read_state(set, turn);
+  Object root = set.value();
+  const auto is_member = [&](const Item& pod) { return ordinal_of(set.name, pod.name).has_value(); };
+  const Family revisions = claim(set, root, {Kind::kControllerRevision}, turn);
+  const Family family = claim(set, root, {Kind::kPod, {}, is_member}, turn);
+  if (!revisions.settled || !family.settled) {
+    return;
+  }
+  const SetState state = read_state(set, std::move(root), family.members, turn);
   if (fill(state, turn) && shrink(state, turn)) {
     roll(state, turn);
   }

@@ -13,7 +13,7 @@ void care_for_pod(const Item& pod, Turn& turn);  // what outlived its job or its
 void care_for_node(const Item& node, Turn& turn);
 void sync_job(const Item& job, Turn& turn);
 void sync_cron_job(const Item& cron_job, Turn& turn);
-void sync_replica_set(const Item& replica_set, Turn& turn);
+void sync_replica_set(const Item& replica_set, Turn& turn);  // and ReplicationControllers
 void sync_deployment(const Item& deployment, Turn& turn);
 void sync_stateful_set(const Item& stateful_set, Turn& turn);
 void sync_daemon_set(const Item& daemon_set, Turn& turn);

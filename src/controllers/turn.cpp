@@ -38,14 +38,18 @@ Time Turn::after(std::int64_t unix_seconds, std::chrono::milliseconds real) cons
   return Time(std::chrono::seconds(unix_seconds)) + scaled(real);
 }
 
-void Turn::create(Kind kind, const std::string& ns, const Object& object) {
+void Turn::create(Kind kind, const std::string& ns, const Object& object, const std::shared_ptr<Notice>& notice) {
+  if (notice != nullptr) {
+    notice->expect();
+  }
   writes_.push_back({.verb = Verb::kCreate,
                      .kind = kind,
                      .ns = ns,
                      .name = {},
                      .uid = {},
                      .body = apiserver::to_json(object),
-                     .node = {}});
+                     .node = {},
+                     .notice = notice});
 }
 
 void Turn::write(Verb verb, const Item& item, const Object& body, const std::string& node) {
@@ -93,24 +97,27 @@ void Turn::bind(const Item& pod, const std::string& node) {
   write(Verb::kBind, pod, body, node);
 }
 
+std::shared_ptr<Notice> Turn::will_tell(const Item& about, std::string message) const {
+  return std::make_shared<Notice>(about, voice_.component, std::move(message));
+}
+
 void Turn::tell(const Item& about, std::string_view type, std::string_view reason, std::string_view message) {
-  const std::string ns = about.ns.empty() ? "default" : about.ns;
-  const std::string time = rfc3339(now_);
-  Object event{{"apiVersion", "v1"}, {"kind", "Event"}};
-  event["metadata"] = Object{{"name", fmt::format("{}.{:x}", about.name, random_())}, {"namespace", ns}};
-  event["involvedObject"] = Object{{"apiVersion", api_version(about.kind)},
-                                   {"kind", facts(about.kind).name},
-                                   {"namespace", about.ns},
-                                   {"name", about.name},
-                                   {"uid", about.uid}};
-  event["type"] = type;
-  event["reason"] = reason;
-  event["message"] = message;
-  event["firstTimestamp"] = time;
-  event["lastTimestamp"] = time;
-  event["count"] = 1;
-  event["source"] = Object{{"component", "gantree-controllers"}};
-  create(Kind::kEvent, ns, event);
+  create(Kind::kEvent, about.ns.empty() ? "default" : about.ns,
+         make_event(about, voice_, {type, reason, message}, now_));
+}
+
+void Turn::tell_deleted(const Item& about, const std::vector<const Item*>& items, std::string_view message) {
+  const std::size_t one_by_one = std::min(items.size(), static_cast<std::size_t>(kToldOneByOne));
+  for (std::size_t i = 0; i < one_by_one; ++i) {
+    tell(about, "Normal", "SuccessfulDelete", fmt::format("{}{}", message, items[i]->name));
+  }
+  if (items.size() > one_by_one) {
+    const std::string combined = fmt::format("(combined from similar events): {}{}", message, items.back()->name);
+    create(Kind::kEvent, about.ns.empty() ? "default" : about.ns,
+           make_event(about, voice_,
+                      {"Normal", "SuccessfulDelete", combined, static_cast<std::int64_t>(items.size() - one_by_one)},
+                      now_));
+  }
 }
 
 void Turn::again(Time at) {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "controllers/notice.h"
 #include "controllers/objects.h"
 #include "controllers/view.h"
 
@@ -25,10 +27,11 @@ struct Write {
   Verb verb = Verb::kCreate;
   Kind kind = Kind::kPod;
   std::string ns;
-  std::string name;  // "" of what is created
-  std::string uid;   // of what is changed or deleted
-  std::string body;  // the object, a merge patch, DeleteOptions, or a Binding
-  std::string node;  // to which a pod is bound
+  std::string name;                          // "" of what is created
+  std::string uid;                           // of what is changed or deleted
+  std::string body;                          // the object, a merge patch, DeleteOptions, or a Binding
+  std::string node;                          // to which a pod is bound
+  std::shared_ptr<Notice> notice = nullptr;  // of what is told when it is answered
 };
 
 struct Options {
@@ -40,8 +43,8 @@ struct Options {
 
 class Turn {
  public:
-  Turn(const View& view, const Options& options, std::mt19937_64& random, Time now)
-      : view_(view), options_(options), random_(random), now_(now) {}
+  Turn(const View& view, const Options& options, std::mt19937_64& random, Time now, Voice voice)
+      : view_(view), options_(options), random_(random), now_(now), voice_(voice) {}
 
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] const Options& options() const { return options_; }
@@ -54,7 +57,9 @@ class Turn {
   // A moment after another, that far away.
   [[nodiscard]] Time after(std::int64_t unix_seconds, std::chrono::milliseconds real) const;
 
-  void create(Kind kind, const std::string& ns, const Object& object);
+  void create(Kind kind, const std::string& ns, const Object& object, const std::shared_ptr<Notice>& notice = nullptr);
+  // To be given to creations: once they are carried out it is told of the object that `message` was done, with names.
+  [[nodiscard]] std::shared_ptr<Notice> will_tell(const Item& about, std::string message) const;
   void patch(const Item& item, Object patch);
   // Only where it differs from the status that the object has.
   void patch_status(const Item& item, Object status);
@@ -62,6 +67,8 @@ class Turn {
   void remove(const Item& item, std::optional<std::int64_t> grace = std::nullopt, std::string_view propagation = {});
   void bind(const Item& pod, const std::string& node);
   void tell(const Item& about, std::string_view type, std::string_view reason, std::string_view message);
+  // That these are being deleted: the first ones by name, the others together. `message` comes before each name.
+  void tell_deleted(const Item& about, const std::vector<const Item*>& items, std::string_view message);
 
   // Look again at that moment, also if nothing happens.
   void again(Time at);
@@ -81,6 +88,7 @@ class Turn {
   const Options& options_;
   std::mt19937_64& random_;
   Time now_;
+  Voice voice_;
   std::vector<Write> writes_;
   std::optional<Time> due_;
   std::size_t looked_at_ = 0;

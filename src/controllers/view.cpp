@@ -1,6 +1,7 @@
 #include "controllers/view.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace gantree::controllers {
@@ -35,6 +36,10 @@ void erase(std::unordered_map<std::string, std::unordered_set<const Item*>>& ind
   if (at != index.end() && at->second.erase(&item) > 0 && at->second.empty()) {
     index.erase(at);
   }
+}
+
+bool may_be_adopted(Kind kind) {
+  return kind == Kind::kPod || kind == Kind::kReplicaSet || kind == Kind::kControllerRevision;
 }
 
 std::vector<const Item*> by_name(std::vector<const Item*> items) {
@@ -163,6 +168,24 @@ std::vector<const Item*> View::in_namespace(Kind kind, const std::string& ns) co
   return sorted(by_namespace_, place_of(kind, ns));
 }
 
+std::vector<const Item*> View::orphans(Kind kind, const std::string& ns,
+                                       const std::function<bool(const Item&)>& wanted) const {
+  std::vector<const Item*> items;
+  if (const auto at = orphans_.find(place_of(kind, ns)); at != orphans_.end()) {
+    std::copy_if(at->second.begin(), at->second.end(), std::back_inserter(items),
+                 [&](const Item* item) { return wanted(*item); });
+  }
+  return by_name(std::move(items));
+}
+
+void View::each_in_namespace(Kind kind, const std::string& ns, const std::function<void(const Item&)>& visit) const {
+  if (const auto at = by_namespace_.find(place_of(kind, ns)); at != by_namespace_.end()) {
+    for (const Item* item : at->second) {
+      visit(*item);
+    }
+  }
+}
+
 std::vector<const Item*> View::all(Kind kind) const {
   std::vector<const Item*> items;
   for (const auto& [key, item] : tables_[static_cast<std::size_t>(kind)]) {
@@ -179,6 +202,9 @@ void View::add_to_indexes(const Item& item) {
   if (!item.ns.empty()) {
     insert(by_namespace_, place_of(item.kind, item.ns), item);
   }
+  if (item.owner.empty() && may_be_adopted(item.kind)) {
+    insert(orphans_, place_of(item.kind, item.ns), item);
+  }
 }
 
 void View::drop_from_indexes(const Item& item) {
@@ -188,6 +214,9 @@ void View::drop_from_indexes(const Item& item) {
   }
   if (!item.ns.empty()) {
     erase(by_namespace_, place_of(item.kind, item.ns), item);
+  }
+  if (item.owner.empty() && may_be_adopted(item.kind)) {
+    erase(orphans_, place_of(item.kind, item.ns), item);
   }
 }
 

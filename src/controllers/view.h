@@ -8,6 +8,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +40,11 @@ class View {
   // What pods that have not ended request of a node, all of them together.
   [[nodiscard]] std::unordered_map<std::string, std::int64_t> requested_on(const std::string& node) const;
   [[nodiscard]] std::vector<const Item*> in_namespace(Kind kind, const std::string& ns) const;
+  // Those that have no controller and are wanted.
+  [[nodiscard]] std::vector<const Item*> orphans(Kind kind, const std::string& ns,
+                                                 const std::function<bool(const Item&)>& wanted) const;
+  // The same as in_namespace, in any order.
+  void each_in_namespace(Kind kind, const std::string& ns, const std::function<void(const Item&)>& visit) const;
   [[nodiscard]] std::vector<const Item*> all(Kind kind) const;
   [[nodiscard]] std::size_t count(Kind kind) const { return tables_[static_cast<std::size_t>(kind)].size(); }
 
@@ -56,6 +62,7 @@ class View {
   Index by_owner_;      // uid
   Index by_node_;       // pods
   Index by_namespace_;  // "PLURAL/NS"
+  Index orphans_;       // "PLURAL/NS": of kinds that can be adopted
   std::unordered_set<std::string> gone_;
   std::deque<std::string> gone_in_order_;
 };

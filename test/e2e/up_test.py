@@ -118,6 +118,25 @@ def test_the_python_client_lists_and_watches(up):
     assert seen == [("MODIFIED", "a"), ("DELETED", "a")]
 
 
+def test_workloads_adopt_what_was_left_behind_and_obey_their_own_rules(start):
+    up = start("--in-memory", "--no-scheduler", "--generate", "small", "--speed", "60x")
+    up.kubectl("create", "deployment", "web", "--image=a", "--replicas=2")
+    up.kubectl("rollout", "status", "deployment/web", "--timeout=20s")
+    sets = up.kubectl("get", "replicasets", "-o", "name").stdout
+    up.kubectl("delete", "deployment", "web", "--cascade=orphan")
+    up.kubectl("create", "deployment", "web", "--image=a", "--replicas=2")
+    up.kubectl("rollout", "status", "deployment/web", "--timeout=20s")
+    assert up.kubectl("get", "replicasets", "-o", "name").stdout == sets
+    pod = up.kubectl("get", "pods", "-o", "name").stdout.split()[0].removeprefix("pod/")
+    assert f"Created pod: {pod}" in up.kubectl("get", "events").stdout
+    up.apply({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": {
+        "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]},
+        "template": {"metadata": {"annotations": {"gantree.dev/fail-after": "1s", "gantree.dev/exit-code": "42"}},
+                     "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}})
+    up.kubectl("wait", "--for=condition=Failed", "job/train", "--timeout=20s")
+    assert up.kubectl("get", "job", "train", "-o", "jsonpath={.status.conditions[-1:].reason}").stdout == "PodFailurePolicy"
+
+
 def test_what_was_acknowledged_survives_a_kill(start):
     up = start("--no-scheduler")
     up.apply(CONFIG_MAP)

@@ -83,6 +83,17 @@ TEST(Pods, AreNotEvictedBeyondTheirBudget) {
   EXPECT_EQ(text_in(world.get(budgets + "/b"), {"status", "disruptionsAllowed"}), "0");
 }
 
+TEST(Pods, ThatAreEvictedSayThatTheyWereDisrupted) {
+  World world;
+  (void)world.post(kPods, pod("e", "", R"(,"nodeName":"n")"));
+  const Answer evicted =
+      world.post(at("e", "/eviction"), R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"e"}})");
+  EXPECT_EQ(evicted.status, 201);
+  const std::string left = world.get(at("e")).text();
+  EXPECT_NE(left.find("\"DisruptionTarget\""), std::string::npos) << left;
+  EXPECT_NE(left.find("EvictionByEvictionAPI"), std::string::npos);
+}
+
 TEST(Pods, GetTheNumberOfTheirPriorityClass) {
   World world;
   (void)world.post(

@@ -80,6 +80,9 @@ class FakeCluster {
   void end_pod(const std::string& name, bool good) {
     Object pod = objects(Kind::kPod).at(key("default", name));
     object_in(pod, "status")["phase"] = good ? "Succeeded" : "Failed";
+    Object ended{{"exitCode", good ? 0 : 1}, {"finishedAt", rfc3339(now_)}};
+    Object container{{"name", "main"}, {"state", Object{{"terminated", std::move(ended)}}}};
+    object_in(pod, "status")["containerStatuses"] = Array{std::move(container)};
     store(Kind::kPod, key("default", name), pod);
     settle();
   }
