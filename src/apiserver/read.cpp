@@ -100,6 +100,12 @@ Outcome<> check_list_version(const Core& core, const Request& request, std::uint
   return {};
 }
 
+// What a list is of: rights are given by all of these.
+std::string scope_of(const Request& request) {
+  return fmt::format("{}\n{}\n{}\n{}", request.kind->table, request.ns, request.query.get("labelSelector"),
+                     request.query.get("fieldSelector"));
+}
+
 // All before the items.
 std::string list_head(const Form& form, const Object& metadata) {
   if (form.shape == Form::Shape::kTable) {
@@ -221,7 +227,7 @@ Task<Answer> list_objects(Core& core, RequestPtr request) {
   const auto limit = request->query.number("limit").value_or(0);
   const std::size_t most = limit > 0 ? static_cast<std::size_t>(limit) : SIZE_MAX / 2;
   if (const std::string_view token = request->query.get("continue"); !token.empty()) {
-    const auto page = core.snapshots.go_on(token, most, Clock::now());
+    const auto page = core.snapshots.go_on(scope_of(*request), token, most, Clock::now());
     if (!page) {
       co_return refuse(expired(
           "The provided continue parameter is too old to display a consistent list result. You can start a new list "
@@ -232,8 +238,8 @@ Task<Answer> list_objects(Core& core, RequestPtr request) {
   if (const auto fits = check_list_version(core, *request, *version); !fits) {
     co_return refuse(fits.error());
   }
-  const Snapshots::Page page =
-      core.snapshots.begin(select(core, *request->kind, *selection), core.store.revision(), most, Clock::now());
+  const Snapshots::Page page = core.snapshots.begin(scope_of(*request), select(core, *request->kind, *selection),
+                                                    core.store.revision(), most, Clock::now());
   co_return list_answer(core, *form, page, selection->all());
 }
 

@@ -30,9 +30,9 @@ Snapshots::Page Snapshots::page(const Snapshot& snapshot, std::size_t from, std:
   return result;
 }
 
-Snapshots::Page Snapshots::begin(std::vector<Entry> entries, std::uint64_t revision, std::size_t limit,
-                                 Clock::time_point now) {
-  Snapshot snapshot{++last_id_, std::move(entries), revision, now + kLife};
+Snapshots::Page Snapshots::begin(std::string scope, std::vector<Entry> entries, std::uint64_t revision,
+                                 std::size_t limit, Clock::time_point now) {
+  Snapshot snapshot{++last_id_, std::move(scope), std::move(entries), revision, now + kLife};
   Page first = page(snapshot, 0, limit);
   if (first.left > 0) {
     snapshots_.push_back(std::move(snapshot));
@@ -43,7 +43,8 @@ Snapshots::Page Snapshots::begin(std::vector<Entry> entries, std::uint64_t revis
   return first;
 }
 
-std::optional<Snapshots::Page> Snapshots::go_on(std::string_view token, std::size_t limit, Clock::time_point now) {
+std::optional<Snapshots::Page> Snapshots::go_on(std::string_view scope, std::string_view token, std::size_t limit,
+                                                Clock::time_point now) {
   std::erase_if(snapshots_, [&](const Snapshot& snapshot) { return snapshot.until < now; });
   const std::string text = from_base64(token).value_or("");
   const std::size_t first = text.find('.');
@@ -55,7 +56,7 @@ std::optional<Snapshots::Page> Snapshots::go_on(std::string_view token, std::siz
   const auto from = whole_number<std::size_t>(std::string_view(text).substr(first + 1, second - first - 1));
   const auto it =
       std::find_if(snapshots_.begin(), snapshots_.end(), [&](const Snapshot& snapshot) { return id == snapshot.id; });
-  if (!from || it == snapshots_.end()) {
+  if (!from || it == snapshots_.end() || it->scope != scope) {
     return std::nullopt;
   }
   return page(*it, *from, limit);

@@ -23,15 +23,18 @@ class Snapshots {
     std::size_t left = 0;
   };
 
-  // The first page.
-  [[nodiscard]] Page begin(std::vector<Entry> entries, std::uint64_t revision, std::size_t limit,
+  // The first page. `scope` says what the list is of, in any words: whoever goes on has to use the same.
+  [[nodiscard]] Page begin(std::string scope, std::vector<Entry> entries, std::uint64_t revision, std::size_t limit,
                            Clock::time_point now);
-  // A further page; nothing where the token is of none, or too old.
-  [[nodiscard]] std::optional<Page> go_on(std::string_view token, std::size_t limit, Clock::time_point now);
+  // A further page; nothing where the token is of none, too old, or of a list of something else. Tokens are easy to
+  // make up, so that one alone must not lead to what its bearer may not list.
+  [[nodiscard]] std::optional<Page> go_on(std::string_view scope, std::string_view token, std::size_t limit,
+                                          Clock::time_point now);
 
  private:
   struct Snapshot {
     std::uint64_t id = 0;
+    std::string scope;
     std::vector<Entry> entries;
     std::uint64_t revision = 0;
     Clock::time_point until;

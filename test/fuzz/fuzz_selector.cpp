@@ -33,9 +33,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   Snapshots snapshots;
   const auto now = Snapshots::Clock::now();
-  const auto first = snapshots.begin(std::vector<Entry>(3), 7, 1, now);
-  const auto next = snapshots.go_on(text, 1, now);
+  const auto first = snapshots.begin("pods", std::vector<Entry>(3), 7, 1, now);
+  const auto next = snapshots.go_on("pods", text, 1, now);
   GANTREE_CHECK(!next || next->entries.size() <= 1);
-  GANTREE_CHECK(snapshots.go_on(first.next, 1, now).has_value());
+  GANTREE_CHECK(snapshots.go_on("pods", first.next, 1, now).has_value());
   return 0;
 }

@@ -105,6 +105,22 @@ TEST(Lists, AreReadPageByPageAsTheyWereAtTheBeginning) {
   EXPECT_EQ(world.get(std::string(kMaps) + "?limit=2&continue=nonsense").status, 410);
 }
 
+TEST(Lists, ATokenOfOneListDoesNotLeadIntoAnother) {
+  World world;
+  for (const char* name : {"a", "b"}) {
+    (void)world.post(kMaps, config_map(name));
+    (void)world.post("/api/v1/namespaces/default/secrets",
+                     R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":")" + std::string(name) + R"("}})");
+  }
+  const std::string secrets = "/api/v1/namespaces/default/secrets?limit=1";
+  const std::string token = text_in(world.get(secrets), {"metadata", "continue"});
+  ASSERT_FALSE(token.empty());
+  EXPECT_EQ(world.get(std::string(kMaps) + "?limit=1&continue=" + token).status, 410);
+  EXPECT_EQ(world.get("/api/v1/secrets?limit=1&continue=" + token).status, 410);
+  EXPECT_EQ(world.get(secrets + "&fieldSelector=metadata.name%3Da&continue=" + token).status, 410);
+  EXPECT_THAT(names_in(world.get(secrets + "&continue=" + token)), ElementsAre("b"));
+}
+
 TEST(Lists, CanBeSelectedByLabelAndField) {
   World world;
   (void)world.post(kPods, pod("a", R"(,"labels":{"x":"1"})"));
