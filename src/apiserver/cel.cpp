@@ -11,13 +11,15 @@
 #include <optional>
 
 #include "apiserver/cel_parse.h"
-#include "apiserver/pattern.h"
 
 namespace gantree::apiserver {
 
 namespace {
 
-constexpr std::size_t kMaxSteps = 1'000'000;
+// What one evaluation may cost.
+constexpr std::size_t kMaxCost = 2'000'000;
+// A pattern that is not known beforehand has to be read each time.
+constexpr std::size_t kCompilation = 5'000;
 
 bool names_old_self(const CelNode& node) {
   return (node.kind == CelKind::kName && node.name == "oldSelf") ||
@@ -29,12 +31,14 @@ class Evaluation {
  public:
   using Got = Result<const Value*>;
 
-  explicit Evaluation(std::span<const std::pair<std::string_view, const Value*>> names)
-      : names_(names.begin(), names.end()) {}
+  Evaluation(std::span<const std::pair<std::string_view, const Value*>> names, std::size_t cost)
+      : names_(names.begin(), names.end()), cost_(cost) {}
+
+  [[nodiscard]] std::size_t left() const { return cost_.left(); }
 
   Got eval(const CelNode& node) {
-    if (++steps_ > kMaxSteps) {
-      return fail(Errc::kLimit, "the rule takes too long");
+    if (!cost_.pay(1)) {
+      return too_dear();
     }
     switch (node.kind) {
       case CelKind::kLiteral:
@@ -72,6 +76,7 @@ class Evaluation {
     return &made_.emplace_back(std::forward<T>(value));
   }
   static tl::unexpected<Error> no_overload() { return invalid("no such overload"); }
+  static tl::unexpected<Error> too_dear() { return fail(Errc::kLimit, "the rule takes too long"); }
 
   Result<bool> truth(const CelNode& node) {
     const Got value = eval(node);
@@ -81,10 +86,11 @@ class Evaluation {
     return (*value)->is_bool() ? Result<bool>((*value)->get_bool()) : Result<bool>(no_overload());
   }
 
-  Got name(const std::string& wanted) {
+  Got name(std::string_view wanted) {
     const auto found =
         std::find_if(names_.rbegin(), names_.rend(), [&](const auto& one) { return one.first == wanted; });
-    return found == names_.rend() ? Got(invalid("undeclared reference to '" + wanted + "'")) : Got(found->second);
+    return found == names_.rend() ? Got(invalid(fmt::format("undeclared reference to '{}'", wanted)))
+                                  : Got(found->second);
   }
 
   Got field(const CelNode& node) {
@@ -111,8 +117,10 @@ class Evaluation {
       return key;
     }
     if (const Object* object = (*parent)->if_object(); object != nullptr && (*key)->is_string()) {
-      const Value* value = object->if_contains(text_of(**key));
-      return value == nullptr ? Got(invalid("no such key: " + std::string(text_of(**key)))) : Got(value);
+      const Value* value = cost_.pay_text(text_of(**key)) ? object->if_contains(text_of(**key)) : nullptr;
+      return cost_.spent()      ? Got(too_dear())
+             : value == nullptr ? Got(invalid("no such key: " + std::string(text_of(**key))))
+                                : Got(value);
     }
     const Array* array = (*parent)->if_array();
     if (array == nullptr || !(*key)->is_int64()) {
@@ -132,6 +140,9 @@ class Evaluation {
       if (!item) {
         return item;
       }
+      if (!cost_.pay_value(**item)) {
+        return too_dear();
+      }
       array.push_back(**item);
     }
     return keep(std::move(array));
@@ -144,6 +155,9 @@ class Evaluation {
       const Got value = key ? eval(node.parts[i + 1]) : key;
       if (!value) {
         return value;
+      }
+      if (!cost_.pay_value(**key) || !cost_.pay_value(**value)) {
+        return too_dear();
       }
       object[(*key)->is_string() ? std::string(text_of(**key)) : to_json(**key)] = **value;
     }
@@ -194,7 +208,14 @@ class Evaluation {
       return right;
     }
     if (node.name == "==" || node.name == "!=") {
+      if (!cost_.pay_comparison(**left, **right)) {
+        return too_dear();
+      }
       return keep(same(**left, **right) == (node.name == "=="));
+    }
+    // All that is done with them is done once.
+    if (!cost_.pay_value(**right) || (node.name == "+" && !cost_.pay_value(**left))) {
+      return too_dear();
     }
     if (node.name == "in") {
       return contains(**right, **left);
@@ -286,6 +307,9 @@ class Evaluation {
     const Array* items = (*range)->if_array();
     if (const Object* object = (*range)->if_object(); object != nullptr) {
       for (const auto& member : *object) {
+        if (!cost_.pay_text(member.key())) {
+          return too_dear();
+        }
         keys.push_back(Value(member.key()));
       }
       items = &keys;
@@ -298,6 +322,7 @@ class Evaluation {
 
   Got over_items(const CelNode& node, const Array& items) {
     const bool transforms = node.name == "map";
+    const bool collects = transforms || node.name == "filter";
     Array collected;
     std::size_t held = 0;
     std::optional<Error> trouble;
@@ -308,15 +333,22 @@ class Evaluation {
       if (got && !transforms && !(*got)->is_bool()) {
         got = no_overload();
       }
+      if (cost_.spent()) {
+        return too_dear();
+      }
       if (!got) {
         trouble = got.error();
         continue;
       }
-      if (transforms) {
-        collected.push_back(**got);
-      } else if ((*got)->get_bool()) {
+      if (transforms || (*got)->get_bool()) {
+        const Value& kept = transforms ? **got : item;
         ++held;
-        collected.push_back(item);
+        if (collects && !cost_.pay_value(kept)) {
+          return too_dear();
+        }
+        if (collects) {
+          collected.push_back(kept);
+        }
       }
       // Enough is known, whatever else fails.
       if (!transforms && ((node.name == "all" && !(*got)->get_bool()) || (node.name == "exists" && held > 0))) {
@@ -326,7 +358,7 @@ class Evaluation {
     if (trouble) {
       return tl::unexpected(*trouble);
     }
-    if (node.name == "map" || node.name == "filter") {
+    if (collects) {
       return keep(std::move(collected));
     }
     return keep(node.name == "all" || (node.name == "exists_one" && held == 1));
@@ -340,6 +372,11 @@ class Evaluation {
         return argument;
       }
       arguments.push_back(*argument);
+      // The size of a list or map is known.
+      const bool is_known = node.name == "size" && !(*argument)->is_string();
+      if (!is_known && !cost_.pay_value(**argument)) {
+        return too_dear();
+      }
     }
     const Value& first = *arguments[0];
     if (node.name == "size") {
@@ -360,7 +397,8 @@ class Evaluation {
     if (!first.is_string() || (arguments.size() > 1 && !arguments[1]->is_string())) {
       return no_overload();
     }
-    return on_text(node.name, text_of(first), arguments.size() > 1 ? text_of(*arguments[1]) : std::string_view());
+    const std::string_view second = arguments.size() > 1 ? text_of(*arguments[1]) : std::string_view();
+    return node.name == "matches" ? matches(node, text_of(first), second) : on_text(node.name, text_of(first), second);
   }
 
   Got size(const Value& value) {
@@ -401,13 +439,30 @@ class Evaluation {
   Got joined(const Array& array, std::string_view between) {
     std::string text;
     for (std::size_t i = 0; i < array.size(); ++i) {
+      if (!cost_.pay_text(between)) {
+        return too_dear();
+      }
       text += i == 0 ? "" : between;
       text += text_of(array[i]);
     }
     return keep(Value(text));
   }
 
+  Got matches(const CelNode& node, std::string_view text, std::string_view expression) {
+    if (node.pattern != nullptr) {
+      return keep(node.pattern->matches(text));
+    }
+    if (!cost_.pay(kCompilation)) {
+      return too_dear();
+    }
+    const auto pattern = Pattern::compile(expression);
+    return pattern ? keep((*pattern)->matches(text)) : Got(tl::unexpected(pattern.error()));
+  }
+
   Got on_text(std::string_view function, std::string_view text, std::string_view other) {
+    if (!cost_.pay_search(text, other)) {
+      return too_dear();
+    }
     if (function == "startsWith") {
       return keep(text.starts_with(other));
     }
@@ -416,10 +471,6 @@ class Evaluation {
     }
     if (function == "contains") {
       return keep(text.find(other) != std::string_view::npos);
-    }
-    if (function == "matches") {
-      const auto pattern = Pattern::compile(other);
-      return pattern ? keep((*pattern)->matches(text)) : Got(tl::unexpected(pattern.error()));
     }
     if (function == "lowerAscii") {
       std::string lower(text);
@@ -432,6 +483,9 @@ class Evaluation {
     }
     Array parts;
     for (std::size_t end = text.find(other); end != std::string_view::npos; end = text.find(other)) {
+      if (!cost_.pay(1)) {
+        return too_dear();
+      }
       parts.push_back(Value(text.substr(0, end)));
       text.remove_prefix(end + other.size());
     }
@@ -439,9 +493,9 @@ class Evaluation {
     return keep(std::move(parts));
   }
 
-  std::vector<std::pair<std::string, const Value*>> names_;
+  std::vector<std::pair<std::string_view, const Value*>> names_;
   std::deque<Value> made_;
-  std::size_t steps_ = 0;
+  CelCost cost_;
 };
 
 }  // namespace
@@ -457,14 +511,19 @@ Result<std::shared_ptr<const CelProgram>> CelProgram::compile(std::string_view t
   return std::shared_ptr<const CelProgram>(std::move(program));
 }
 
-Result<Value> CelProgram::evaluate(const Value& self, const Value* old_self) const {
+Result<Value> CelProgram::evaluate(const Value& self, const Value* old_self, CelCost* shared) const {
   const std::array<std::pair<std::string_view, const Value*>, 2> names = {{{"self", &self}, {"oldSelf", old_self}}};
-  return evaluate(std::span(names).first(old_self == nullptr ? 1 : 2));
+  return evaluate(std::span(names).first(old_self == nullptr ? 1 : 2), shared);
 }
 
-Result<Value> CelProgram::evaluate(std::span<const std::pair<std::string_view, const Value*>> names) const {
-  Evaluation evaluation(names);
+Result<Value> CelProgram::evaluate(std::span<const std::pair<std::string_view, const Value*>> names,
+                                   CelCost* shared) const {
+  const std::size_t most = shared == nullptr ? kMaxCost : std::min(kMaxCost, shared->left());
+  Evaluation evaluation(names, most);
   const auto value = evaluation.eval(root_);
+  if (shared != nullptr) {
+    (void)shared->pay(most - evaluation.left());
+  }
   if (!value) {
     return tl::unexpected(value.error());
   }

@@ -2,8 +2,8 @@
 // fields, has(), comparisons, logic, arithmetic, lists and maps, the macros over them, and the usual functions of
 // strings.
 //
-// Rules come from whoever may define kinds: parsing is bounded in depth, evaluation in steps. A program is only read
-// once compiled.
+// Rules come from whoever may define kinds: parsing is bounded in depth, evaluation in what it costs (cel_cost.h). A
+// program is only read once compiled.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/cel_cost.h"
 #include "apiserver/json.h"
+#include "apiserver/pattern.h"
 #include "base/error.h"
 
 namespace gantree::apiserver {
@@ -41,6 +43,7 @@ struct CelNode {
   Value literal;
   std::vector<CelNode> parts;  // of a call: the receiver first, where `method`
   bool method = false;
+  std::shared_ptr<const Pattern> pattern;  // of matches(), where it is written out and sound
 };
 
 class CelProgram {
@@ -49,10 +52,12 @@ class CelProgram {
   [[nodiscard]] static Result<std::shared_ptr<const CelProgram>> compile(std::string_view text);
 
   [[nodiscard]] bool uses_old_self() const { return uses_old_self_; }
-  // `old_self` may be nullptr where the program does not use it. Fails in CEL's sense: "no such key: a".
-  [[nodiscard]] Result<Value> evaluate(const Value& self, const Value* old_self) const;
+  // `old_self` may be nullptr where the program does not use it. Fails in CEL's sense: "no such key: a". With `shared`,
+  // the cost is taken from there too: it is what several evaluations may cost together.
+  [[nodiscard]] Result<Value> evaluate(const Value& self, const Value* old_self, CelCost* shared = nullptr) const;
   // With other names than these two.
-  [[nodiscard]] Result<Value> evaluate(std::span<const std::pair<std::string_view, const Value*>> names) const;
+  [[nodiscard]] Result<Value> evaluate(std::span<const std::pair<std::string_view, const Value*>> names,
+                                       CelCost* shared = nullptr) const;
 
  private:
   CelNode root_;

@@ -12,6 +12,7 @@ namespace gantree::apiserver {
 
 namespace {
 
+constexpr std::size_t kMaxLength = 100'000;
 constexpr int kMaxNesting = 60;
 // Evaluation goes as deep as chains are long.
 constexpr int kMaxSteps = 1000;
@@ -156,6 +157,9 @@ class CelParser {
   Result<CelNode> unary() {
     std::string signs;
     while (next_is("!") || next_is("-")) {
+      if (++steps_ > kMaxSteps) {
+        return fail(Errc::kLimit, "the expression is too long");
+      }
       signs += text_[at_++];
     }
     auto inner = primary();
@@ -273,6 +277,9 @@ class CelParser {
     });
     if (known == kFunctions.end() && !(function == "join" && node.parts.size() == 1)) {
       return invalid(fmt::format("\"{}\": the function {}() is not known here", text_, function));
+    }
+    if (function == "matches" && node.parts[1].kind == CelKind::kLiteral) {
+      node.pattern = Pattern::compile(text_of(node.parts[1].literal)).value_or(nullptr);
     }
     return node;
   }
@@ -407,6 +414,9 @@ class CelParser {
 }  // namespace
 
 Result<CelNode> parse_cel(std::string_view text) {
+  if (text.size() > kMaxLength) {
+    return fail(Errc::kLimit, "the expression is too long");
+  }
   return CelParser(text).parse();
 }
 

@@ -1,15 +1,33 @@
 #include "apiserver/pattern.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
-#include <boost/regex.hpp>
 #include <utility>
 
 namespace gantree::apiserver {
 
 struct Pattern::Compiled {
-  boost::regex expression;
+  re2::RE2 expression;
 };
+
+namespace {
+
+// What an expression and the states it goes through may take.
+constexpr std::int64_t kMaxMemory = std::int64_t{4} << 20;
+
+re2::StringPiece piece(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+re2::RE2::Options options() {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(kMaxMemory);
+  return options;
+}
+
+}  // namespace
 
 Pattern::Pattern(std::string text, std::unique_ptr<Compiled> compiled)
     : text_(std::move(text)), compiled_(std::move(compiled)) {}
@@ -17,22 +35,15 @@ Pattern::Pattern(std::string text, std::unique_ptr<Compiled> compiled)
 Pattern::~Pattern() = default;
 
 Result<std::shared_ptr<const Pattern>> Pattern::compile(std::string_view text) {
-  try {
-    auto compiled = std::make_unique<Compiled>();
-    // no_mod_m: "$" is the end of the text, not of a line, as in Go.
-    compiled->expression.assign(text.begin(), text.end(), boost::regex::perl | boost::regex::no_mod_m);
-    return std::shared_ptr<const Pattern>(new Pattern(std::string(text), std::move(compiled)));
-  } catch (const std::exception& problem) {
-    return invalid(fmt::format("\"{}\" is no regular expression: {}", text, problem.what()));
+  auto compiled = std::unique_ptr<Compiled>(new Compiled{re2::RE2(piece(text), options())});
+  if (!compiled->expression.ok()) {
+    return invalid(fmt::format("\"{}\" is no regular expression: {}", text, compiled->expression.error()));
   }
+  return std::shared_ptr<const Pattern>(new Pattern(std::string(text), std::move(compiled)));
 }
 
 bool Pattern::matches(std::string_view text) const {
-  try {
-    return boost::regex_search(text.begin(), text.end(), compiled_->expression);
-  } catch (const std::exception&) {
-    return false;
-  }
+  return re2::RE2::PartialMatch(piece(text), compiled_->expression);
 }
 
 }  // namespace gantree::apiserver

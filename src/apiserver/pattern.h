@@ -1,5 +1,5 @@
-// Regular expressions of schemas. They come from CRDs, which anybody who may define kinds can write, and are matched
-// against anybody's text: matching is bounded, and gives up rather than run on.
+// Regular expressions of schemas, in the language of Go's. They come from CRDs, which anybody who may define kinds can
+// write, and are matched against anybody's text: matching takes time in proportion to the text, whatever they are.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,7 @@ class Pattern {
   Pattern(const Pattern&) = delete;
   Pattern& operator=(const Pattern&) = delete;
 
-  // Whether it matches anywhere in the text, as Go's MatchString does. An expression too hard for the text counts as no
-  // match.
+  // Whether it matches anywhere in the text, as Go's MatchString does.
   [[nodiscard]] bool matches(std::string_view text) const;
   [[nodiscard]] const std::string& text() const { return text_; }
 

@@ -41,6 +41,8 @@ class RuleChecks {
 
  private:
   static constexpr std::size_t kMaxErrors = 100;
+  // Of all rules on one object.
+  static constexpr std::size_t kMaxCost = 20'000'000;
 
   // Only items with keys can be told to be the same as before.
   void check_items(const Schema& schema, const Array& array, const Array* old, const std::string& path) {
@@ -59,7 +61,7 @@ class RuleChecks {
     if (rule.condition->uses_old_self() && old == nullptr) {
       return;
     }
-    const auto holds = rule.condition->evaluate(value, old);
+    const auto holds = rule.condition->evaluate(value, old, &cost_);
     if (holds && holds->is_bool() && holds->get_bool()) {
       return;
     }
@@ -92,11 +94,11 @@ class RuleChecks {
 
   static std::string text_of_rule(const CelRule& rule) { return rule.message.empty() ? rule.text : rule.message; }
 
-  static FieldError refusal(const Schema& schema, const CelRule& rule, const Value& value, const Value* old,
-                            const std::string& where) {
+  FieldError refusal(const Schema& schema, const CelRule& rule, const Value& value, const Value* old,
+                     const std::string& where) {
     std::string detail = rule.message.empty() ? "failed rule: " + rule.text : rule.message;
     if (rule.says != nullptr && (old != nullptr || !rule.says->uses_old_self())) {
-      if (const auto said = rule.says->evaluate(value, old); said && !text_of(*said).empty()) {
+      if (const auto said = rule.says->evaluate(value, old, &cost_); said && !text_of(*said).empty()) {
         detail = text_of(*said);
       }
     }
@@ -117,6 +119,7 @@ class RuleChecks {
   }
 
   FieldErrors errors_;
+  CelCost cost_{kMaxCost};
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "apiserver/schema.h"
 
 namespace gantree::apiserver {
@@ -68,6 +70,10 @@ TEST(Cel, RefusesWhatItDoesNotKnow) {
     chain += "+1";
   }
   EXPECT_EQ(result(chain, "{}").substr(0, 10), "no program");
+  for (const char sign : {'!', '-'}) {
+    EXPECT_EQ(result(std::string(3'000'000, sign) + "1", "{}").substr(0, 10), "no program");
+    EXPECT_EQ(result(std::string(50'000, sign) + "1", "{}").substr(0, 10), "no program");
+  }
 }
 
 TEST(Cel, EndlessRulesEnd) {
@@ -76,6 +82,35 @@ TEST(Cel, EndlessRulesEnd) {
     many.push_back(Value(i));
   }
   EXPECT_EQ(result("self.all(a, self.all(b, a + b >= 0))", to_json(Value(many))), "error: the rule takes too long");
+}
+
+// Few steps can make much.
+TEST(Cel, RulesThatWouldMakeMoreThanFitsInMemoryEnd) {
+  const std::string self = to_json(Object{{"text", std::string(1'000'000, 'a')}, {"list", Array(30'000)}});
+  for (const std::string_view rule :
+       {"self.list.map(x, self.text + self.text).size() > 0", "self.list.map(x, self.list).size() > 0",
+        "self.list.all(x, [self.text, self.text].size() > 0)", "self.list.all(x, self.list == self.list)",
+        "self.list.all(x, !(x in self.list) || {'a': self.list}.size() > 0)",
+        "self.list.map(x, 'b').join(self.text) != ''", "self.list.all(x, self.text.contains(self.text))",
+        "self.list.all(x, string(self.list) != '')", "self.list.all(x, self.text.split('a').size() > 0)",
+        "self.list.exists(x, self[self.text] == 1)", "self.list.all(x, self.text.matches('a*b') || true)"}) {
+    EXPECT_EQ(result(rule, self), "error: the rule takes too long") << rule;
+  }
+  EXPECT_EQ(result("self.list.all(x, size(self.list) == 30000 && self.text != 'a')", self), "true");
+}
+
+TEST(Cel, AllRulesOnAnObjectTogetherEnd) {
+  SchemaSet set(SchemaSet::Dialect::kCustom);
+  const auto root = define_custom(set, json(R"~({"type":"object","properties":{"list":{"type":"array","items":
+    {"type":"array","items":{"type":"integer"},"x-kubernetes-validations":[{"rule":"self.all(a, self.all(b, a + b >= 0))"}]}}}})~"),
+                                  nullptr);
+  ASSERT_TRUE(root.has_value());
+  // One of them is cheap enough.
+  const Array some(300, Value(1));
+  EXPECT_TRUE(validate_object(**root, Object{{"list", Array{Value(some)}}}, nullptr).empty());
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(validate_object(**root, Object{{"list", Array(1'000, Value(some))}}, nullptr).empty());
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
 TEST(Cel, RulesOfASchemaAreCheckedWithTheirMessages) {
