@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 namespace gantree::apiserver {
@@ -37,30 +37,38 @@ std::vector<Item> items_of(const Schema& schema, const Array* array) {
   return items;
 }
 
-const Value* item_at(const std::vector<Item>& items, const std::string& step) {
-  const auto found = std::find_if(items.begin(), items.end(), [&](const Item& item) { return item.step == step; });
-  return found == items.end() ? nullptr : found->value;
+// The first of each name.
+using Steps = std::unordered_map<std::string_view, const Value*>;
+Steps by_step(const std::vector<Item>& items) {
+  Steps steps;
+  for (const Item& item : items) {
+    steps.emplace(item.step, item.value);
+  }
+  return steps;
 }
 
 // Both lists' orders are kept where they agree; where they do not, the configuration's wins.
 Value merge_items(const Schema& schema, const Array* live, const Array& config) {
   const std::vector<Item> old_items = items_of(schema, live);
   const std::vector<Item> new_items = items_of(schema, &config);
+  const Steps old_steps = by_step(old_items);
+  const Steps new_steps = by_step(new_items);
   Array merged;
   auto old_at = old_items.begin();
   for (const Item& item : new_items) {
     // What only the live list has, up to the next item that both have.
-    for (; old_at != old_items.end() && item_at(new_items, old_at->step) == nullptr; ++old_at) {
+    for (; old_at != old_items.end() && !new_steps.contains(old_at->step); ++old_at) {
       merged.push_back(*old_at->value);
     }
-    const Value* there = item_at(old_items, item.step);
+    const auto found = old_steps.find(item.step);
+    const Value* there = found == old_steps.end() ? nullptr : found->second;
     merged.push_back(merge_values(schema.items, there, *item.value));
     if (there != nullptr && old_at != old_items.end()) {
       ++old_at;
     }
   }
   for (; old_at != old_items.end(); ++old_at) {
-    if (item_at(new_items, old_at->step) == nullptr) {
+    if (!new_steps.contains(old_at->step)) {
       merged.push_back(*old_at->value);
     }
   }
@@ -97,9 +105,7 @@ void remove_members(const Schema* schema, Object& object, const FieldSet& last, 
     const Schema* inner = schema == nullptr ? nullptr : schema->member(member.key());
     remove_unowned(inner, member.value(), *was, is == nullptr ? FieldSet() : *is);
   }
-  for (const std::string& key : gone) {
-    object.stable_erase(key);
-  }
+  erase_keys(object, gone);
 }
 
 void remove_items(const Schema& schema, Array& array, const FieldSet& last, const FieldSet& owned) {

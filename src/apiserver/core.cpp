@@ -17,6 +17,22 @@ Failure forbidden(std::string_view user, const Deed& deed) {
                  {deed.group, deed.resource.substr(0, deed.resource.find('/'))}, deed.name);
 }
 
+// Headers have their limits: clients give up on answers with too many or too long ones.
+void add_warnings(const std::vector<std::string>& warnings, Answer& answer) {
+  static constexpr std::size_t kLongest = 256;
+  static constexpr std::size_t kMost = 4096;
+  std::size_t written = 0;
+  for (const std::string& warning : warnings) {
+    std::string quoted;
+    append_json_text(quoted, std::string_view(warning).substr(0, kLongest));
+    written += quoted.size();
+    if (written > kMost) {
+      return;
+    }
+    answer.headers.emplace_back("Warning", "299 - " + quoted);
+  }
+}
+
 // The done callback travels with the answer, so that both are there when the batch is committed.
 Task<Answer> answer_call(Core& core, Call call) {
   if (call.content_type.starts_with(kProtobufType) && !call.body.empty()) {
@@ -39,11 +55,7 @@ Task<Answer> answer_call(Core& core, Call call) {
   }
   auto shared = std::make_shared<Request>(std::move(*request));
   Answer answer = co_await handle(core, shared);
-  for (const std::string& warning : shared->warnings) {
-    std::string quoted;
-    append_json_text(quoted, warning);
-    answer.headers.emplace_back("Warning", "299 - " + quoted);
-  }
+  add_warnings(shared->warnings, answer);
   co_return answer;
 }
 

@@ -20,6 +20,8 @@ namespace {
 constexpr std::uint64_t kAddresses = 65'536;
 constexpr int kAddressTries = 1'000;
 constexpr std::size_t kLongestManager = 128;
+// Of who owns which field: as deep as an object, and some steps more.
+constexpr std::size_t kMaxAccountDepth = kMaxObjectDepth + 16;
 
 std::string_view options_of(const Request& request) {
   return request.call.method == "POST"  ? "CreateOptions"
@@ -87,6 +89,26 @@ std::string free_address(Core& core) {
     }
   }
   return {};
+}
+
+// The deepest of the members but one, so many steps deep themselves.
+std::size_t depth_without(const Object& object, std::string_view skipped, std::size_t around) {
+  std::size_t deepest = 0;
+  for (const auto& member : object) {
+    if (member.key() != skipped) {
+      deepest = std::max(deepest, depth_of(member.value()) + around);
+    }
+  }
+  return deepest;
+}
+
+// Patches can make an object deeper than any body may be.
+bool is_too_deep(const Object& object) {
+  const Object* metadata = object_at(object, {"metadata"});
+  const Value* account = find(object, {"metadata", "managedFields"});
+  return depth_without(object, "metadata", 1) > kMaxObjectDepth ||
+         (metadata != nullptr && depth_without(*metadata, "managedFields", 2) > kMaxObjectDepth) ||
+         (account != nullptr && depth_of(*account) > kMaxAccountDepth);
 }
 
 }  // namespace
@@ -221,6 +243,10 @@ Outcome<> prepare_kind(Core& core, const Kind& kind, Object& object) {
 }
 
 Outcome<> check_object(const Kind& kind, Object* old, Object& object, std::string_view subresource) {
+  if (is_too_deep(object)) {
+    return tl::unexpected(bad_request(fmt::format("{} \"{}\" is nested deeper than {}", kind.kind,
+                                                  text_at(object, {"metadata", "name"}), kMaxObjectDepth)));
+  }
   FieldErrors errors = check_metadata(kind.group, kind.kind, object);
   const auto add = [&errors](FieldErrors more) {
     errors.insert(errors.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));

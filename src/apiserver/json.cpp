@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -241,6 +242,53 @@ std::size_t letter_length(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = letter_length(text);
+    if (length == 0) {
+      return false;
+    }
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::size_t depth_of(const Value& value) {
+  std::size_t deepest = 0;
+  if (const Array* array = value.if_array(); array != nullptr) {
+    for (const Value& item : *array) {
+      deepest = std::max(deepest, depth_of(item));
+    }
+    return deepest + 1;
+  }
+  const Object* object = value.if_object();
+  if (object == nullptr) {
+    return 0;
+  }
+  for (const auto& member : *object) {
+    deepest = std::max(deepest, depth_of(member.value()));
+  }
+  return deepest + 1;
+}
+
+void erase_keys(Object& object, const std::vector<std::string>& keys) {
+  static constexpr std::size_t kFew = 8;
+  if (keys.size() <= kFew) {
+    for (const std::string& key : keys) {
+      object.stable_erase(key);
+    }
+    return;
+  }
+  const std::unordered_set<std::string_view> gone(keys.begin(), keys.end());
+  Object kept;
+  for (auto& member : object) {
+    if (!gone.contains(view(member.key()))) {
+      kept.emplace(member.key(), std::move(member.value()));
+    }
+  }
+  object = std::move(kept);
+}
 
 void append_json_text(std::string& out, std::string_view text) {
   out += '"';

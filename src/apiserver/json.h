@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 
@@ -25,8 +26,12 @@ using Value = boost::json::value;
 using Object = boost::json::object;
 using Array = boost::json::array;
 
-// How deep arrays and objects may lie in each other.
-inline constexpr std::size_t kMaxDepth = 128;
+// How deep arrays and objects may lie in each other, in whatever is read.
+inline constexpr std::size_t kMaxDepth = 256;
+// The same of objects that are to be stored. The account of who owns which field, which is as deep as the object, lies
+// a few steps deep in it, and what is stored must be readable again: so this is less.
+inline constexpr std::size_t kMaxObjectDepth = 128;
+[[nodiscard]] std::size_t depth_of(const Value& value);  // 0 of texts and numbers
 
 // One value, with nothing but blanks around it. Untrusted input: refuses text that is no JSON or no UTF-8, is nested
 // deeper than kMaxDepth, or has a key twice in one object. Whole numbers that fit are int64, else uint64; other numbers
@@ -64,6 +69,11 @@ void append_json_text(std::string& out, std::string_view text);
 // The object at the key, made where there is none. Something else there is put out of the way.
 [[nodiscard]] Object& object_in(Object& object, std::string_view key);
 
+// Takes members away, those that are there. The order of the others stays. In one go, since stable_erase() moves all
+// that follow, which for many members takes minutes.
+void erase_keys(Object& object, const std::vector<std::string>& keys);
+
+[[nodiscard]] bool is_utf8(std::string_view text);
 // Text of a value that is a string, else "".
 [[nodiscard]] std::string_view text_of(const Value& value);
 // Equal as JSON: the order of members does not count, and 1 is 1.0.

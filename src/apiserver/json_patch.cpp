@@ -14,6 +14,8 @@ namespace {
 
 // What a document may grow to by copies of its own parts.
 constexpr std::size_t kMaxCopiedBytes = 3 * 1024 * 1024;
+// How many neighbours may have to move up for what comes and goes, in all.
+constexpr std::size_t kMaxMoved = 50'000'000;
 
 Result<std::vector<std::string>> read_pointer(std::string_view text) {
   std::vector<std::string> parts;
@@ -119,6 +121,9 @@ class Patching {
       return fail(Errc::kNotFound,
                   fmt::format("{} operation does not apply: doc is missing path: \"{}\": invalid index", name_, path_));
     }
+    if (auto small = move_up(array.size() - *index); !small) {
+      return small;
+    }
     array.insert(array.begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
     return {};
   }
@@ -129,6 +134,10 @@ class Patching {
       return missing(path_);
     }
     Value* parent = look_up(parts, parts.size() - 1);
+    const std::size_t neighbours = parent->is_object() ? parent->get_object().size() : parent->get_array().size();
+    if (auto small = move_up(neighbours); !small) {
+      return small;
+    }
     if (Object* object = parent->if_object(); object != nullptr) {
       object->stable_erase(parts.back());
     } else {
@@ -136,6 +145,11 @@ class Patching {
       array.erase(array.begin() + static_cast<std::ptrdiff_t>(*read_index(parts.back())));
     }
     return {};
+  }
+
+  Result<> move_up(std::size_t neighbours) {
+    moved_ += neighbours;
+    return moved_ <= kMaxMoved ? Result<>() : Result<>(fail(Errc::kLimit, "The JSON patch moves too many values"));
   }
 
   Result<> replace(const std::vector<std::string>& parts, const Value& value) {
@@ -161,22 +175,22 @@ class Patching {
     if (!from || operation.if_contains("from") == nullptr) {
       return invalid(fmt::format("{} operation does not apply: its \"from\" is no path", name_));
     }
-    const Value* there = look_up(*from, from->size());
+    Value* there = look_up(*from, from->size());
     if (there == nullptr) {
       return missing(source);
     }
-    Value taken = *there;
     if (name_ == "copy") {
-      copied_ += to_json(taken).size();
+      copied_ += to_json(*there).size();
       if (copied_ > kMaxCopiedBytes) {
         return fail(Errc::kLimit,
                     "Unable to complete the copy, the accumulated size increase of copy operations is too large");
       }
-      return add(to, std::move(taken));
+      return add(to, *there);
     }
     if (to.size() > from->size() && std::equal(from->begin(), from->end(), to.begin())) {
       return invalid(fmt::format("move operation does not apply: \"{}\" lies in \"{}\"", path_, source));
     }
+    Value taken = std::move(*there);
     if (auto done = remove(*from); !done) {
       return done;
     }
@@ -187,6 +201,7 @@ class Patching {
   std::string_view name_;
   std::string_view path_;
   std::size_t copied_ = 0;
+  std::size_t moved_ = 0;
 };
 
 }  // namespace

@@ -13,13 +13,15 @@ void merge_patch(Value& document, const Value& patch) {
     document = Object();
   }
   Object& object = document.get_object();
+  std::vector<std::string> gone;
   for (const auto& change : *changes) {
     if (change.value().is_null()) {
-      object.stable_erase(change.key());
+      gone.emplace_back(change.key());
     } else {
       merge_patch(object[change.key()], change.value());
     }
   }
+  erase_keys(object, gone);
 }
 
 Value merge_diff(const Value& from, const Value& to) {

@@ -1,4 +1,6 @@
 // Paths that lead to no resource.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "apiserver/discovery.h"
@@ -114,13 +116,15 @@ Answer openapi_page(Core& core, const Request& request, const std::vector<std::s
     core.openapi_pages.clear();
     core.openapi_edition = core.registry.edition();
   }
-  auto it = core.openapi_pages.find(request.call.path);
+  // One path can be written in many ways.
+  const std::string name = fmt::format("{}", fmt::join(segments, "/"));
+  auto it = core.openapi_pages.find(name);
   if (it == core.openapi_pages.end()) {
     auto made = make_openapi(core, segments);
     if (!made) {
       return refuse(made.error().code == Errc::kNotFound ? no_such_path() : internal_error(made.error().message));
     }
-    it = core.openapi_pages.emplace(request.call.path, std::move(*made)).first;
+    it = core.openapi_pages.emplace(name, std::move(*made)).first;
   }
   return bytes_answer(200, std::make_shared<const std::string>(it->second));
 }

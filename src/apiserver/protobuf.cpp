@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -164,6 +165,9 @@ class Decoder {
       }
       pieces[piece->number] = *piece;
     }
+    if (!is_raw && !(is_utf8(pieces[1].bytes) && is_utf8(pieces[3].bytes))) {
+      return std::optional<Value>();
+    }
     if (is_quantity) {
       return std::optional<Value>(Value(pieces[1].bytes));
     }
@@ -206,7 +210,7 @@ class Decoder {
       return piece.is_bytes ? decode(field.type, piece.bytes, schema, depth + 1) : std::nullopt;
     }
     if (field.type == "string") {
-      return Value(piece.bytes);
+      return is_utf8(piece.bytes) ? std::optional(Value(piece.bytes)) : std::nullopt;
     }
     if (field.type == "bytes") {
       return Value(to_base64(piece.bytes));
@@ -215,7 +219,8 @@ class Decoder {
       return Value(piece.integer != 0);
     }
     if (field.type == "double") {
-      return Value(std::bit_cast<double>(piece.integer));
+      const auto number = std::bit_cast<double>(piece.integer);
+      return std::isfinite(number) ? std::optional(Value(number)) : std::nullopt;
     }
     return Value(static_cast<std::int64_t>(piece.integer));
   }
@@ -281,6 +286,9 @@ class Decoder {
     while (!reader.done()) {
       const auto part = reader.piece();
       if (!part) {
+        return false;
+      }
+      if (part->number == 1 && !is_utf8(part->bytes)) {
         return false;
       }
       if (part->number == 1) {

@@ -38,9 +38,10 @@ class SchemaReader {
   }
 
   Result<const Schema*> read(const Value& openapi) {
-    const std::string_view reference = reference_of(openapi);
-    if (!reference.empty()) {
-      return named(reference);
+    if (set_.dialect_ == SchemaSet::Dialect::kBuiltIn) {
+      if (const std::string_view reference = reference_of(openapi); !reference.empty()) {
+        return named(reference);
+      }
     }
     Schema* schema = &set_.schemas_.emplace_back();
     if (auto done = fill(*schema, openapi); !done) {
@@ -53,6 +54,10 @@ class SchemaReader {
     const Object* object = openapi.if_object();
     if (object == nullptr) {
       return openapi.is_bool() ? Result<>() : Result<>(invalid("a schema is neither an object nor true or false"));
+    }
+    // A schema could contain itself by that, and checking would not end.
+    if (set_.dialect_ == SchemaSet::Dialect::kCustom && object->contains("$ref")) {
+      return invalid("$ref is not supported");
     }
     read_flags(schema, *object);
     schema.type = type_of(schema, *object);

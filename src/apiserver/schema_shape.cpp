@@ -8,6 +8,9 @@ namespace gantree::apiserver {
 
 namespace {
 
+// More are not told of: each is told with its whole path.
+constexpr std::size_t kMaxUnknown = 100;
+
 void prune_into(const Schema& schema, Value& value, std::string& path, std::vector<std::string>& unknown);
 
 void prune_object(const Schema& schema, Object& object, std::string& path, std::vector<std::string>& unknown) {
@@ -22,9 +25,11 @@ void prune_object(const Schema& schema, Object& object, std::string& path, std::
     }
   }
   for (const std::string& key : gone) {
-    object.stable_erase(key);
-    unknown.push_back(child_path(path, key));
+    if (unknown.size() < kMaxUnknown) {
+      unknown.push_back(child_path(path, key));
+    }
   }
+  erase_keys(object, gone);
 }
 
 void prune_into(const Schema& schema, Value& value, std::string& path, std::vector<std::string>& unknown) {
@@ -63,9 +68,7 @@ void default_members(const Schema& schema, Object& object) {
       set_defaults(*known, member.value());
     }
   }
-  for (const std::string& key : gone) {
-    object.stable_erase(key);
-  }
+  erase_keys(object, gone);
 }
 
 // True where the field had better not be there: null says no more than absence.
@@ -94,9 +97,7 @@ void canonicalize_members(const Schema& schema, Object& object) {
       gone.emplace_back(key);
     }
   }
-  for (const std::string& key : gone) {
-    object.stable_erase(key);
-  }
+  erase_keys(object, gone);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "apiserver/patch.h"
@@ -55,23 +56,25 @@ std::optional<std::string> name_of(const Value& item, const std::string& merge_k
   return key == nullptr ? std::nullopt : std::optional(to_json(*key));
 }
 
-std::optional<std::size_t> position_of(const std::vector<std::string>& names, const std::string& name) {
-  const auto at = std::find(names.begin(), names.end(), name);
-  return at == names.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - names.begin()));
+// Where each name stands first.
+using Positions = std::unordered_map<std::string, std::size_t>;
+
+std::optional<std::size_t> position_of(const Positions& names, const std::string& name) {
+  const auto at = names.find(name);
+  return at == names.end() ? std::nullopt : std::optional(at->second);
 }
 
-std::vector<std::string> names_of(const Array& items, const std::string& merge_key) {
-  std::vector<std::string> names;
-  for (const Value& item : items) {
-    names.push_back(name_of(item, merge_key).value_or(std::string()));
+Positions names_of(const Array& items, const std::string& merge_key) {
+  Positions names;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    names.emplace(name_of(items[i], merge_key).value_or(std::string()), i);
   }
   return names;
 }
 
 // Items named in `order` come in that order; the others keep their place between those that stood behind them before.
-void put_in_order(Array& items, const Array& order, const std::string& merge_key,
-                  const std::vector<std::string>& before) {
-  const std::vector<std::string> wanted = names_of(order, merge_key);
+void put_in_order(Array& items, const Array& order, const std::string& merge_key, const Positions& before) {
+  const Positions wanted = names_of(order, merge_key);
   struct Placed {
     Value item;
     std::size_t rank;  // in the order, or where it stood before
@@ -114,11 +117,15 @@ class StrategicMerge {
     if (auto done = retain_keys(document, patch); !done) {
       return done;
     }
+    std::vector<std::string> gone;
     for (const auto& change : patch) {
-      if (auto done = merge_member(document, change.key(), change.value(), patch, schema); !done) {
+      if (change.value().is_null() && !is_directive(change.key())) {
+        gone.emplace_back(change.key());
+      } else if (auto done = merge_member(document, change.key(), change.value(), patch, schema); !done) {
         return done;
       }
     }
+    erase_keys(document, gone);
     return order_untouched(document, patch, schema);
   }
 
@@ -131,7 +138,7 @@ class StrategicMerge {
     if (!list->is_array()) {
       return invalid("$retainKeys is no list");
     }
-    const std::vector<std::string> kept = names_of(list->get_array(), {});
+    const Positions kept = names_of(list->get_array(), {});
     for (const auto& change : patch) {
       const std::string quoted = to_json(Value(change.key()));
       if (!is_directive(change.key()) && !change.value().is_null() && !position_of(kept, quoted)) {
@@ -144,9 +151,7 @@ class StrategicMerge {
         gone.emplace_back(member.key());
       }
     }
-    for (const std::string& key : gone) {
-      document.stable_erase(key);
-    }
+    erase_keys(document, gone);
     return {};
   }
 
@@ -156,10 +161,6 @@ class StrategicMerge {
       return delete_values(document, key.substr(kDeleteValues.size()), change);
     }
     if (is_directive(key)) {
-      return {};
-    }
-    if (change.is_null()) {
-      document.stable_erase(key);
       return {};
     }
     const Property* property = schema == nullptr ? nullptr : schema->find(key);
@@ -194,10 +195,10 @@ class StrategicMerge {
       return {};
     }
     Array& array = there->get_array();
-    for (const Value& value : values.get_array()) {
-      array.erase(std::remove_if(array.begin(), array.end(), [&](const Value& item) { return same(item, value); }),
-                  array.end());
-    }
+    const Positions gone = names_of(values.get_array(), {});
+    array.erase(std::remove_if(array.begin(), array.end(),
+                               [&](const Value& item) { return position_of(gone, to_json(item)).has_value(); }),
+                array.end());
     return {};
   }
 
@@ -213,7 +214,7 @@ class StrategicMerge {
 
   Result<> merge_lists(Array& document, const Array& patch, const Property& property, const Array* order) {
     const std::string& key = property.patch.merge_key;
-    const std::vector<std::string> before = names_of(document, key);
+    const Positions before = names_of(document, key);
     if (key.empty()) {
       merge_values(document, patch);
     } else if (auto done = merge_items(document, patch, property); !done) {
@@ -235,10 +236,9 @@ class StrategicMerge {
   }
 
   static void merge_values(Array& document, const Array& patch) {
+    Positions there = names_of(document, {});
     for (const Value& value : patch) {
-      const bool there =
-          std::any_of(document.begin(), document.end(), [&](const Value& item) { return same(item, value); });
-      if (!there) {
+      if (there.emplace(to_json(value), document.size()).second) {
         document.push_back(value);
       }
     }
@@ -255,25 +255,41 @@ class StrategicMerge {
     if (replaces) {
       document.clear();
     }
+    return merge_named(document, patch, property);
+  }
+
+  Result<> merge_named(Array& document, const Array& patch, const Property& property) {
+    const std::string& key = property.patch.merge_key;
+    Positions there = names_of(document, key);
+    std::vector<bool> gone(document.size());
     for (const Value& item : patch) {
-      const Value* name = find(item, {key});
-      if (name == nullptr) {
+      const auto name = name_of(item, key);
+      if (!name) {
         continue;
       }
-      const auto there = std::find_if(document.begin(), document.end(), [&](const Value& one) {
-        const Value* other = find(one, {key});
-        return other != nullptr && same(*other, *name);
-      });
+      const auto found = there.find(*name);
       if (text_at(item, {kDirective}) == "delete") {
-        if (there != document.end()) {
-          document.erase(there);
+        if (found != there.end()) {
+          gone[found->second] = true;
+          there.erase(found);
         }
-      } else if (there == document.end()) {
+      } else if (found == there.end()) {
+        there.emplace(*name, document.size());
+        gone.push_back(false);
         document.push_back(without_directives(item));
-      } else if (auto done = merge_objects(there->get_object(), item.get_object(), property.schema->items); !done) {
+      } else if (auto done =
+                     merge_objects(document[found->second].get_object(), item.get_object(), property.schema->items);
+                 !done) {
         return done;
       }
     }
+    Array kept;
+    for (std::size_t i = 0; i < document.size(); ++i) {
+      if (!gone[i]) {
+        kept.push_back(std::move(document[i]));
+      }
+    }
+    document = std::move(kept);
     return {};
   }
 
@@ -294,7 +310,7 @@ class StrategicMerge {
         continue;
       }
       const std::string& merge_key = property->patch.merge_key;
-      const std::vector<std::string> before = names_of(there->get_array(), merge_key);
+      const Positions before = names_of(there->get_array(), merge_key);
       put_in_order(there->get_array(), member.value().get_array(), merge_key, before);
     }
     return {};

@@ -54,6 +54,17 @@ class Apply : public testing::Test {
   const Schema* schema_ = nullptr;
 };
 
+TEST_F(Apply, MergesLongListsInShortTime) {
+  std::string ports;
+  for (int i = 0; i < 50'000; ++i) {
+    ports += (i > 0 ? ",{\"port\":" : "{\"port\":") + std::to_string(i) + "}";
+  }
+  const std::string wish = R"({"kind":"T","metadata":{"name":"a"},"spec":{"ports":[)" + ports + "]}}";
+  const Value made = applied(nullptr, wish, "x");
+  const Value again = applied(&made, wish, "y");
+  EXPECT_EQ(spec(again), spec(made));
+}
+
 TEST_F(Apply, OwnsWhatItWishes) {
   const Value made = applied(
       nullptr,

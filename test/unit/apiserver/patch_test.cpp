@@ -98,6 +98,36 @@ RC_GTEST_PROP(MergePatch, TwiceIsAsOnce, ()) {
   RC_ASSERT(same(once, twice));
 }
 
+// Patches of all kinds come from anybody and are applied on the thread that serves everybody: none of them may take
+// time that grows with the square of its size. Those that follow took minutes each.
+std::string numbered(std::string_view before, int count, std::string_view after) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += (i > 0 ? "," : "") + std::string(before) + std::to_string(i) + std::string(after);
+  }
+  return text;
+}
+
+TEST(MergePatch, TakesManyFieldsAwayInShortTime) {
+  Value value = json("{" + numbered("\"a", 200'000, "\":0") + ",\"b\":1}");
+  merge_patch(value, json("{" + numbered("\"a", 200'000, "\":null") + "}"));
+  EXPECT_EQ(to_json(value), R"({"b":1})");
+}
+
+TEST(JsonPatch, CannotBeMadeToMoveTheWorld) {
+  const std::string list = "{\"a\":[" + numbered("", 500'000, "") + "]}";
+  std::string moves;
+  std::string inserts;
+  for (int i = 0; i < 5'000; ++i) {
+    moves += (i > 0 ? "," : "") + std::string(i % 2 == 0 ? R"({"op":"move","from":"/a","path":"/b"})"
+                                                         : R"({"op":"move","from":"/b","path":"/a"})");
+    inserts += (i > 0 ? "," : "") + std::string(R"({"op":"add","path":"/a/0","value":1})");
+  }
+  Value value = json(list);
+  EXPECT_TRUE(json_patch(value, json("[" + moves + "]")));
+  EXPECT_EQ(json_patch(value, json("[" + inserts + "]")).error().code, Errc::kLimit);
+}
+
 class StrategicPatch : public testing::Test {
  protected:
   StrategicPatch() {
@@ -148,6 +178,21 @@ TEST_F(StrategicPatch, FollowsItsDirectives) {
   EXPECT_EQ(merged(R"({"labels":{"a":"1"}})", R"({"labels":{"$patch":"replace","b":"2"}})"), R"({"labels":{"b":"2"}})");
   EXPECT_EQ(merged(R"({"labels":{"a":"1","b":"2"}})", R"({"labels":{"a":null}})"), R"({"labels":{"b":"2"}})");
   EXPECT_EQ(merged("{}", R"({"labels":{"$patch":"jump"}})"), R"({"labels":{}})");
+}
+
+TEST_F(StrategicPatch, MergesLongListsInShortTime) {
+  const std::string containers = "{\"containers\":[" + numbered(R"({"name":"c)", 60'000, R"("})") + "]}";
+  EXPECT_EQ(merged(containers, containers), containers);
+  const std::string order = "{\"$setElementOrder/containers\":[" + numbered(R"({"name":"c)", 60'000, R"("})") + "]}";
+  EXPECT_EQ(merged(containers, order), containers);
+  const std::string gone = "{\"containers\":[" + numbered(R"({"$patch":"delete","name":"c)", 60'000, R"("})") + "]}";
+  EXPECT_EQ(merged(containers, gone), R"({"containers":[]})");
+  const std::string names = numbered("\"f", 60'000, "\"");
+  const std::string finalizers = "{\"finalizers\":[" + names + "]}";
+  EXPECT_EQ(merged(finalizers, finalizers), finalizers);
+  EXPECT_EQ(merged(finalizers, "{\"$deleteFromPrimitiveList/finalizers\":[" + names + "]}"), R"({"finalizers":[]})");
+  EXPECT_EQ(merged("{\"strategy\":{" + numbered("\"k", 60'000, "\":1") + "}}", R"({"strategy":{"$retainKeys":[]}})"),
+            R"({"strategy":{}})");
 }
 
 }  // namespace

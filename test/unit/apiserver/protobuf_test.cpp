@@ -58,5 +58,22 @@ TEST(Protobuf, ThatIsBrokenIsRefused) {
   EXPECT_FALSE(read_protobuf(envelope("v1", "ConfigMap", "\xff\xff"), schemas()));
 }
 
+TEST(Protobuf, ThatNoJsonCanSayIsRefused) {
+  EXPECT_FALSE(read_protobuf(envelope("v1", "ConfigMap", text(1, text(1, "\xff"))), schemas()));
+  EXPECT_FALSE(
+      read_protobuf(envelope("v1", "ConfigMap", text(1, text(11, text(1, "\xc0\x80") + text(2, "v")))), schemas()));
+  const auto with_maximum = [](std::uint64_t bits) {
+    std::string number = varint(9U << 3U | 1U);
+    for (unsigned i = 0; i < 8; ++i) {
+      number += static_cast<char>(bits >> (8 * i));
+    }
+    return read(
+        envelope("apiextensions.k8s.io/v1", "CustomResourceDefinition", text(2, text(7, text(4, text(1, number))))));
+  };
+  EXPECT_NE(with_maximum(0x3ff8000000000000U).find("\"maximum\":1.5"), std::string::npos);
+  EXPECT_NE(with_maximum(0x7ff8000000000000U).find("cannot be read"), std::string::npos) << "not a number";
+  EXPECT_NE(with_maximum(0xfff0000000000000U).find("cannot be read"), std::string::npos) << "no end";
+}
+
 }  // namespace
 }  // namespace gantree::apiserver

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/canonical.h"
+#include "apiserver/pattern.h"
 
 namespace gantree::apiserver {
 namespace {
@@ -120,6 +121,48 @@ TEST(Schema, RefusesPatternsThatCannotBeRead) {
 TEST(Schema, TakesNoForeverForHardPatterns) {
   const Custom hard(R"({"type":"object","properties":{"a":{"type":"string","pattern":"^(a+)+$"}}})");
   EXPECT_NE(hard.complaints("{\"a\":\"" + std::string(200, 'a') + "b\"}"), "");
+  // Nor where text and pattern are both long.
+  std::string pattern = "^";
+  for (int i = 0; i < 500; ++i) {
+    pattern += "(a|aa)*";
+  }
+  const Custom harder(R"({"type":"object","properties":{"a":{"type":"string","pattern":")" + pattern + R"($"}}})");
+  EXPECT_NE(harder.complaints("{\"a\":\"" + std::string(20'000, 'a') + "b\"}"), "");
+}
+
+TEST(Schema, MatchesPatternsAsGoDoes) {
+  const auto matches = [](std::string_view pattern, std::string_view text) {
+    const auto compiled = Pattern::compile(pattern);
+    return compiled && (*compiled)->matches(text);
+  };
+  EXPECT_TRUE(matches("b", "abc")) << "anywhere";
+  EXPECT_FALSE(matches("^a$", "a\n")) << "the end is the end of the text";
+  EXPECT_FALSE(matches("^b$", "a\nb")) << "and the beginning its beginning";
+  EXPECT_TRUE(matches("^\\p{L}+$", "\xc3\xa4"));
+  EXPECT_FALSE(Pattern::compile("(?=a)b")) << "Go looks neither ahead";
+  EXPECT_FALSE(Pattern::compile("(a)\\1")) << "nor back";
+  EXPECT_FALSE(Pattern::compile("a{1001}"));
+}
+
+TEST(Schema, CannotContainItself) {
+  for (const std::string_view part :
+       {R"("anyOf":[{"$ref":"#/definitions/v1"}])", R"("allOf":[{"$ref":"#/definitions/v1"}])",
+        R"("not":{"$ref":"v1"})", R"("properties":{"a":{"default":{},"$ref":"v1"}})", R"("$ref":"v1")"}) {
+    SchemaSet set(SchemaSet::Dialect::kCustom);
+    const auto root = define_custom(set, json("{\"type\":\"object\"," + std::string(part) + "}"), nullptr, "v1");
+    EXPECT_FALSE(root.has_value()) << part;
+  }
+}
+
+TEST(Schema, TakesManyUnknownFieldsOutInShortTime) {
+  const Custom queue(kQueue);
+  Object many;
+  for (int i = 0; i < 200'000; ++i) {
+    many["x" + std::to_string(i)] = nullptr;
+  }
+  Value value(Object{{"spec", many}});
+  EXPECT_EQ(prune(*queue.root, value).size(), 100U) << "and tells of some of them";
+  EXPECT_EQ(to_json(value), R"({"spec":{}})");
 }
 
 TEST(Schema, SaysWhatCannotBeDecodedEvenWhereNothingHasAName) {
