@@ -235,7 +235,7 @@ FieldSet read_field_set(const Value& fields) {
     const std::string_view step = entry.key();
     if (step == ".") {
       set.member = true;
-    } else if (step.size() > 2 && step[1] == ':') {
+    } else if (step.size() >= 2 && step[1] == ':') {
       FieldSet child = read_field_set(entry.value());
       child.member |= child.children.empty();
       set.children.emplace(step, std::move(child));

@@ -65,6 +65,14 @@ TEST_F(Apply, MergesLongListsInShortTime) {
   EXPECT_EQ(spec(again), spec(made));
 }
 
+TEST_F(Apply, TwiceIsAsOnceEvenForFieldsWithoutAName) {
+  const Value live = json(R"({"kind":"T","metadata":{"name":"a"},"spec":{"":{"p":"q"}}})");
+  constexpr std::string_view kWish = R"({"kind":"T","metadata":{"name":"a"},"spec":{"replicas":1}})";
+  const Value once = applied(&live, kWish, "x", true);
+  EXPECT_EQ(to_json(applied(&once, kWish, "x")), to_json(once));
+  EXPECT_NE(owners(once).find("\"f:\":{"), std::string::npos) << owners(once);
+}
+
 TEST_F(Apply, OwnsWhatItWishes) {
   const Value made = applied(
       nullptr,
