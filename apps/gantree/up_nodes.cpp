@@ -19,8 +19,8 @@ namespace gantree {
 
 namespace {
 
-// Where so many wait to be answered, creation pauses until only so few do: to go to and fro for each would cost more than
-// the work itself.
+// Where so many wait to be answered, creation pauses until only so few do: to go to and fro for each would cost more
+// than the work itself.
 constexpr std::size_t kMostUnderWay = 2'000;
 constexpr std::size_t kFewUnderWay = 1'000;
 // How long the scheduler's webhooks may take to be there.
@@ -114,6 +114,7 @@ Result<> add_workload_kinds(apiserver::Api& api) {
   for (const apiserver::Object& definition : controllers::workload_definitions()) {
     creator.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", apiserver::to_json(definition));
   }
+  creator.create("/apis/storage.k8s.io/v1/storageclasses", apiserver::to_json(controllers::standard_storage_class()));
   return creator.finish();
 }
 

@@ -73,6 +73,7 @@ void Conductor::touch(const Item* before, const Item& now) {
     mark(*task, now);
   }
   touch_adopters(before, now);
+  touch_storage(now);
   for (const Item* item : {before, &now}) {
     const Item* owner = item == nullptr || item->owner.empty() ? nullptr : view_.find_uid(item->owner);
     const auto task = owner == nullptr ? std::nullopt : task_of_owner(owner->kind);
@@ -87,6 +88,25 @@ void Conductor::touch(const Item* before, const Item& now) {
   const std::string_view set = now.label(lws::kName);
   if (!set.empty() && (now.kind == Kind::kPod || now.kind == Kind::kStatefulSet)) {
     mark(Task::kLeaderWorkerSet, Kind::kLeaderWorkerSet, now.ns + "/" + std::string(set));
+  }
+}
+
+// Claims and volumes wait for each other.
+void Conductor::touch_storage(const Item& item) {
+  if (item.kind == Kind::kPersistentVolumeClaim && !item.volume.empty()) {
+    mark(Task::kVolume, Kind::kPersistentVolume, item.volume);
+  }
+  if (item.kind != Kind::kPersistentVolume && item.kind != Kind::kStorageClass) {
+    return;
+  }
+  // Volumes that were made for a claim are named by its uid; any claim may want the others.
+  const Item* claim = item.name.starts_with("pvc-") ? view_.find_uid(item.name.substr(4)) : nullptr;
+  if (claim != nullptr) {
+    mark(Task::kClaim, *claim);
+    return;
+  }
+  for (const Item* one : view_.all(Kind::kPersistentVolumeClaim)) {
+    mark(Task::kClaim, *one);
   }
 }
 
@@ -249,7 +269,7 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
     return;
   }
   const Duty& duty = duty_of(key.task);
-  Turn turn(view_, options_, random_, now, {duty.component, &last_event_});
+  Turn turn(view_, options_, random_, now, {duty.component, &last_event_}, zones_);
   duty.perform(*item, turn);
   if (turn.due()) {
     wake(key, std::max(*turn.due(), now + std::chrono::milliseconds(1)));

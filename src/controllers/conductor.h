@@ -84,6 +84,7 @@ class Conductor {
   void touch(const Item* before, const Item& now);
   void touch_pod(const Item* before, const Item& pod);
   void touch_node(const Item* before, const Item& node);
+  void touch_storage(const Item& item);
   void touch_adopters(const Item* before, const Item& item);
   void retry_bindings();
   void mark(Task task, Kind kind, std::string name);
@@ -96,6 +97,7 @@ class Conductor {
 
   Options options_;
   View view_;
+  TimeZones zones_;
   std::mt19937_64 random_;
   Parts paused_;
   std::set<Key> missed_;   // by parts that are paused

@@ -1,4 +1,4 @@
-// CronJobs: a Job at each time of the schedule. Schedules are in UTC and by the real clock.
+// CronJobs: a Job at each time of the schedule, by the real clock, in the zone that is named, or UTC.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,19 +54,59 @@ void create_job(const Item& cron_job, const Object& root, std::int64_t at, Turn&
 
 // The last moment that has come and has no job yet.
 std::optional<std::int64_t> due_moment(const Item& cron_job, const Object& root, const CronSchedule& schedule,
-                                       Turn& turn) {
+                                       const TimeZone* zone, Turn& turn) {
   const std::int64_t last = std::max(cron_job.created, time_at(root, {"status", "lastScheduleTime"}));
   std::optional<std::int64_t> due;
-  auto moment = schedule.next(last);
+  auto moment = schedule.next(last, zone);
   for (int i = 0; moment && *moment <= turn.seconds() && i < kMostMissed; ++i) {
     due = moment;
-    moment = schedule.next(*moment);
+    moment = schedule.next(*moment, zone);
   }
   if (moment && *moment > turn.seconds()) {
     turn.again(Time(std::chrono::seconds(*moment)));
   }
   const auto patience = number_at(root, {"spec", "startingDeadlineSeconds"});
   return due && (!patience || turn.seconds() - *due <= *patience) ? due : std::nullopt;
+}
+
+// nullptr: UTC. Nothing where the zone is not known.
+std::optional<const TimeZone*> zone_of(const Object& root, Turn& turn) {
+  const std::string name(text_at(root, {"spec", "timeZone"}));
+  if (name.empty() || name == "UTC" || name == "Etc/UTC") {
+    return nullptr;
+  }
+  const TimeZone* zone = turn.zones().find(name);
+  return zone == nullptr ? std::nullopt : std::optional(zone);
+}
+
+void start_due_job(const Item& cron_job, const Object& root, const std::vector<const Item*>& running, Object& status,
+                   Turn& turn) {
+  const auto schedule = CronSchedule::parse(text_at(root, {"spec", "schedule"}));
+  if (!schedule) {
+    turn.tell(cron_job, "Warning", "UnparseableSchedule", schedule.error().message);
+    return;
+  }
+  const auto zone = zone_of(root, turn);
+  if (!zone) {
+    turn.tell(cron_job, "Warning", "UnknownTimeZone",
+              fmt::format("invalid timeZone: unknown time zone {}", text_at(root, {"spec", "timeZone"})));
+    return;
+  }
+  if (flag_at(root, {"spec", "suspend"})) {
+    return;
+  }
+  const auto due = due_moment(cron_job, root, *schedule, *zone, turn);
+  const std::string_view policy = text_at(root, {"spec", "concurrencyPolicy"});
+  if (!due || (policy == "Forbid" && !running.empty())) {
+    return;
+  }
+  if (policy == "Replace") {
+    for (const Item* job : running) {
+      turn.remove(*job, std::nullopt, "Background");
+    }
+  }
+  create_job(cron_job, root, *due, turn);
+  status["lastScheduleTime"] = rfc3339(Time(std::chrono::seconds(*due)));
 }
 
 }  // namespace
@@ -93,22 +133,7 @@ void sync_cron_job(const Item& cron_job, Turn& turn) {
       status["lastSuccessfulTime"] = rfc3339(Time(std::chrono::seconds(done)));
     }
   }
-  const auto schedule = CronSchedule::parse(text_at(root, {"spec", "schedule"}));
-  if (schedule && !flag_at(root, {"spec", "suspend"})) {
-    const auto due = due_moment(cron_job, root, *schedule, turn);
-    const std::string_view policy = text_at(root, {"spec", "concurrencyPolicy"});
-    if (due && (policy != "Forbid" || running.empty())) {
-      if (policy == "Replace") {
-        for (const Item* job : running) {
-          turn.remove(*job, std::nullopt, "Background");
-        }
-      }
-      create_job(cron_job, root, *due, turn);
-      status["lastScheduleTime"] = rfc3339(Time(std::chrono::seconds(*due)));
-    }
-  } else if (!schedule) {
-    turn.tell(cron_job, "Warning", "UnparseableSchedule", schedule.error().message);
-  }
+  start_due_job(cron_job, root, running, status, turn);
   status["active"] = active.empty() ? Value() : Value(std::move(active));
   turn.patch_status(cron_job, std::move(status));
 }

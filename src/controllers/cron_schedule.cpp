@@ -18,6 +18,9 @@ constexpr std::array<std::string_view, 12> kMonths = {"jan", "feb", "mar", "apr"
                                                       "jul", "aug", "sep", "oct", "nov", "dec"};
 constexpr std::array<std::string_view, 7> kWeekdays = {"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
 
+// Five years, in seconds.
+constexpr std::int64_t kSearched = std::int64_t{5} * 366 * 86'400;
+
 struct Field {
   int first;
   int last;
@@ -117,23 +120,29 @@ Result<CronSchedule> CronSchedule::parse(std::string_view text) {
   return schedule;
 }
 
-std::optional<std::int64_t> CronSchedule::next(std::int64_t after) const {
+bool CronSchedule::on_day(std::chrono::sys_days day) const {
+  const std::chrono::year_month_day date(day);
+  const bool on_day = days_.test(static_cast<unsigned>(date.day()));
+  const bool on_weekday = weekdays_.test(std::chrono::weekday(day).c_encoding());
+  return months_.test(static_cast<unsigned>(date.month())) &&
+         (any_day_ || any_weekday_ ? on_day && on_weekday : on_day || on_weekday);
+}
+
+std::optional<std::int64_t> CronSchedule::next(std::int64_t after, const TimeZone* zone) const {
   using namespace std::chrono;
-  const sys_seconds start = floor<minutes>(sys_seconds(seconds(after))) + minutes(1);
-  for (sys_days day = floor<days>(start); day < floor<days>(start) + days(5 * 366); day += days(1)) {
-    const year_month_day date(day);
-    const bool on_day = days_.test(static_cast<unsigned>(date.day()));
-    const bool on_weekday = weekdays_.test(weekday(day).c_encoding());
-    const bool matches = any_day_ || any_weekday_ ? on_day && on_weekday : on_day || on_weekday;
-    if (!months_.test(static_cast<unsigned>(date.month())) || !matches) {
-      continue;
-    }
-    for (int minute = 0; minute < 24 * 60; ++minute) {
-      const sys_seconds moment = day + minutes(minute);
-      if (moment >= start && hours_.test(static_cast<std::size_t>(minute / 60)) &&
-          minutes_.test(static_cast<std::size_t>(minute % 60))) {
-        return moment.time_since_epoch().count();
-      }
+  const std::int64_t start = floor<minutes>(sys_seconds(seconds(after))).time_since_epoch().count() * 60 + 60;
+  // Step by step through real time, with the local clock in view: an hour that is skipped in spring has no moments, one
+  // that comes twice in autumn has them twice.
+  for (std::int64_t moment = start; moment < start + kSearched;) {
+    const sys_seconds local(seconds(moment + (zone == nullptr ? 0 : zone->offset(moment))));
+    const auto day = floor<days>(local);
+    const auto minute = static_cast<std::size_t>(duration_cast<minutes>(local - day).count());
+    if (!on_day(day) || !hours_.test(minute / 60)) {
+      moment += static_cast<std::int64_t>(60 - minute % 60) * 60;
+    } else if (!minutes_.test(minute % 60)) {
+      moment += 60;
+    } else {
+      return moment;
     }
   }
   return std::nullopt;

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "controllers/names.h"
+
 namespace gantree::controllers {
 
 namespace {
@@ -135,7 +137,11 @@ Object job_set() {
   Object success{{"operator", one_of({"All", "Any"})}, {"targetReplicatedJobs", list_of(text())}};
   Object failure{{"maxRestarts", integer(0, 0)}};
   failure["restartStrategy"] = one_of({"Recreate", "BlockingRecreate", "InPlaceRestart"}, "Recreate");
-  failure["rules"] = list_of(anything());
+  Object rule_of_failure{{"name", text()}, {"onJobFailureReasons", list_of(text())}};
+  rule_of_failure["action"] = one_of({"FailJobSet", "RestartJobSet", "RestartJobSetAndIgnoreMaxRestarts", "RestartJob",
+                                      "RestartJobAndIgnoreMaxRestarts"});
+  rule_of_failure["targetReplicatedJobs"] = list_of(text());
+  failure["rules"] = list_of(open_object(std::move(rule_of_failure), names({"action"})));
   Object spec{{"suspend", flag()}, {"managedBy", text()}, {"ttlSecondsAfterFinished", integer(0)}};
   spec["replicatedJobs"] = map_by("name", open_object(std::move(replicated), names({"name", "template"})));
   spec["network"] = open_object(Object{{"enableDNSHostnames", flag()}, {"subdomain", text()}});
@@ -195,6 +201,14 @@ std::vector<Object> workload_definitions() {
   all.push_back(job_set());
   all.push_back(leader_worker_set());
   return all;
+}
+
+apiserver::Object standard_storage_class() {
+  Object metadata{{"name", "standard"}};
+  metadata["annotations"] = Object{{kDefaultClass, "true"}};
+  return Object{{"apiVersion", "storage.k8s.io/v1"}, {"kind", "StorageClass"},    {"metadata", std::move(metadata)},
+                {"provisioner", kSimulated},         {"reclaimPolicy", "Delete"}, {"volumeBindingMode", "Immediate"},
+                {"allowVolumeExpansion", true}};
 }
 
 }  // namespace gantree::controllers

@@ -9,5 +9,7 @@
 namespace gantree::controllers {
 
 [[nodiscard]] std::vector<apiserver::Object> workload_definitions();
+// The StorageClass that claims get which name none.
+[[nodiscard]] apiserver::Object standard_storage_class();
 
 }  // namespace gantree::controllers

@@ -21,6 +21,8 @@ constexpr Duty kDuties[] = {
     {Task::kStatefulSet, Kind::kStatefulSet, sync_stateful_set, "statefulset-controller"},
     {Task::kDaemonSet, Kind::kDaemonSet, sync_daemon_set, "daemonset-controller"},
     {Task::kDisruption, Kind::kPodDisruptionBudget, sync_disruption_budget, "controllermanager"},
+    {Task::kClaim, Kind::kPersistentVolumeClaim, sync_claim, "persistentvolume-controller"},
+    {Task::kVolume, Kind::kPersistentVolume, sync_volume, "persistentvolume-controller"},
     {Task::kJobSet, Kind::kJobSet, sync_job_set, "jobset"},
     {Task::kLeaderWorkerSet, Kind::kLeaderWorkerSet, sync_leader_worker_set, "leaderworkerset"},
     {Task::kLeader, Kind::kPod, sync_leader, "leaderworkerset"},

@@ -25,6 +25,8 @@ enum class Task : std::uint8_t {
   kStatefulSet,
   kDaemonSet,
   kDisruption,  // PodDisruptionBudgets
+  kClaim,       // PersistentVolumeClaims
+  kVolume,      // PersistentVolumes
   kJobSet,
   kLeaderWorkerSet,
   kLeader,  // leader pods of LeaderWorkerSets: their workers

@@ -166,6 +166,9 @@ Result<Item> read_item(Kind kind, Text text) {
   if (has_selector(kind)) {
     read_selector(*root, item);
   }
+  if (kind == Kind::kPersistentVolumeClaim) {
+    item.volume = text_at(*root, {"spec", "volumeName"});
+  }
   if (kind == Kind::kPod) {
     item.pod = read_pod(*root);
   }

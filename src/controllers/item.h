@@ -85,6 +85,7 @@ struct Item {
   Labels labels;
   Labels wanted_labels;         // matchLabels of what has a selector for what it controls
   bool more_selection = false;  // there are matchExpressions as well
+  std::string volume;           // that a claim names
   std::unique_ptr<PodFacts> pod;
   std::unique_ptr<NodeFacts> node;
   Text text;

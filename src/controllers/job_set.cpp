@@ -70,14 +70,6 @@ JobSetState::JobSetState(const Item& the_set, Turn& turn) : set(the_set), root(t
 
 namespace {
 
-void add_conditions(const JobSetState& state, Array& conditions, const Condition& condition, Turn& turn) {
-  Condition with = condition;
-  with.observed_generation = std::nullopt;
-  if (set_condition(conditions, with, turn.now())) {
-    turn.tell(state.set, condition.type == "Failed" ? "Warning" : "Normal", condition.reason, condition.message);
-  }
-}
-
 bool met(const JobSetState& state) {
   const Array* targets = array_at(state.root, {"spec", "successPolicy", "targetReplicatedJobs"});
   const bool any = text_at(state.root, {"spec", "successPolicy", "operator"}) == "Any";
@@ -93,52 +85,6 @@ bool met(const JobSetState& state) {
     }
   }
   return any ? some : all;
-}
-
-// What the rules say of the job that failed first.
-std::string_view failure_action(const JobSetState& state, const Item& job, const Object& root) {
-  const Value* condition = find_condition(root, "Failed");
-  const std::string_view reason = condition == nullptr ? std::string_view() : text_at(*condition, {"reason"});
-  const Array* rules = array_at(state.root, {"spec", "failurePolicy", "rules"});
-  const auto among = [](const Array* list, std::string_view text) {
-    return list == nullptr || list->empty() ||
-           std::any_of(list->begin(), list->end(), [&](const Value& one) { return text_of(one) == text; });
-  };
-  for (std::size_t i = 0; rules != nullptr && i < rules->size(); ++i) {
-    if (among(array_at((*rules)[i], {"targetReplicatedJobs"}), job.label(jobset::kReplicatedJob)) &&
-        among(array_at((*rules)[i], {"onJobFailureReasons"}), reason)) {
-      return text_at((*rules)[i], {"action"});
-    }
-  }
-  return "RestartJobSet";
-}
-
-void handle_failure(const JobSetState& state, Object& status, Array& conditions, Turn& turn) {
-  const auto& [item, root] = state.failed.front();
-  const std::string message =
-      fmt::format("jobset failed due to one or more job failures (first failed job: {})", item->name);
-  const auto fail_set = [&](std::string_view reason, std::string_view why) {
-    add_conditions(state, conditions, {"Failed", "True", reason, why}, turn);
-    status["terminalState"] = "Failed";
-  };
-  if (object_at(state.root, {"spec", "failurePolicy"}) == nullptr) {
-    fail_set("FailedJobs", message);
-    return;
-  }
-  const std::string_view action = failure_action(state, *item, root);
-  const std::int64_t counted = whole_at(state.root, {"status", "restartsCountTowardsMax"});
-  const bool free_of_charge = action == "RestartJobSetAndIgnoreMaxRestarts";
-  if (action == "FailJobSet") {
-    fail_set("FailJobSetFailurePolicyAction", message);
-  } else if (!free_of_charge && counted >= whole_at(state.root, {"spec", "failurePolicy", "maxRestarts"})) {
-    fail_set("ReachedMaxRestarts",
-             fmt::format("jobset failed due to reaching max number of restarts (first failed job: {})", item->name));
-  } else {
-    status["restarts"] = state.restarts + 1;
-    status["restartsCountTowardsMax"] = counted + (free_of_charge ? 0 : 1);
-    turn.tell(state.set, "Warning", "RestartJobSetFailurePolicyAction",
-              fmt::format("restarting jobset (first failed job: {})", item->name));
-  }
 }
 
 bool dependencies_reached(const JobSetState& state, const JobGroup& group) {
@@ -175,22 +121,22 @@ void create_jobs(const JobSetState& state, Array& conditions, Turn& turn) {
       }
     }
     if (ordered) {
-      add_conditions(state, conditions,
-                     {"StartupPolicyInProgress", "True", "InOrderStartupPolicyInProgress",
-                      "in order startup policy is in progress"},
-                     turn);
+      jobset::note(state, conditions,
+                   {"StartupPolicyInProgress", "True", "InOrderStartupPolicyInProgress",
+                    "in order startup policy is in progress"},
+                   turn);
       return;
     }
   }
   if (state.in_order && !state.suspended) {
     const bool was = condition_is(state.root, "StartupPolicyInProgress", "True");
     if (was) {
-      add_conditions(state, conditions,
-                     {"StartupPolicyInProgress", "False", "InOrderStartupPolicyInProgress",
-                      "in order startup policy is in progress"},
-                     turn);
+      jobset::note(state, conditions,
+                   {"StartupPolicyInProgress", "False", "InOrderStartupPolicyInProgress",
+                    "in order startup policy is in progress"},
+                   turn);
     }
-    add_conditions(
+    jobset::note(
         state, conditions,
         {"StartupPolicyCompleted", "True", "InOrderStartupPolicyCompleted", "in order startup policy has completed"},
         turn);
@@ -205,7 +151,8 @@ void suspend_jobs(const JobSetState& state, Array& conditions, Turn& turn) {
       }
     }
   }
-  add_conditions(state, conditions, {"Suspended", "True", "SuspendedJobs", "jobset is suspended"}, turn);
+  jobset::note(state, conditions, {"Suspended", "True", "SuspendedJobs", "jobset is suspended"}, turn);
+  jobset::note(state, conditions, {"Restarting", "False", "JobSetSuspended", "jobset is suspended"}, turn);
 }
 
 void resume_jobs(const JobSetState& state, Array& conditions, Turn& turn) {
@@ -223,7 +170,7 @@ void resume_jobs(const JobSetState& state, Array& conditions, Turn& turn) {
     }
   }
   if (condition_is(state.root, "Suspended", "True")) {
-    add_conditions(state, conditions, {"Suspended", "False", "ResumeJobs", "jobset is resumed"}, turn);
+    jobset::note(state, conditions, {"Suspended", "False", "ResumeJobs", "jobset is resumed"}, turn);
   }
 }
 
@@ -272,14 +219,18 @@ void advance(const JobSetState& state, Object& status, Array& conditions, Turn& 
       turn.remove(*job, std::nullopt, "Foreground");
     }
   }
+  if (!state.suspended && std::all_of(state.groups.begin(), state.groups.end(), all_started)) {
+    jobset::note(state, conditions, {"Restarting", "False", "JobsReady", "all jobs are ready"}, turn);
+  }
   if (!state.failed.empty()) {
-    handle_failure(state, status, conditions, turn);
+    jobset::handle_failure(state, status, conditions, turn);
     return;
   }
   const bool some =
       std::any_of(state.groups.begin(), state.groups.end(), [](const JobGroup& g) { return g.succeeded > 0; });
   if (some && met(state)) {
-    add_conditions(state, conditions, {"Completed", "True", "AllJobsCompleted", "jobset completed successfully"}, turn);
+    jobset::note(state, conditions, {"Completed", "True", "AllJobsCompleted", "jobset completed successfully"}, turn);
+    jobset::note(state, conditions, {"Restarting", "False", "JobSetCompleted", "jobset completed successfully"}, turn);
     status["terminalState"] = "Completed";
     return;
   }

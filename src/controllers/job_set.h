@@ -50,6 +50,11 @@ inline constexpr std::string_view kRestartAttempt = "jobset.sigs.k8s.io/restart-
 // Unsuspends it, with what was changed in the JobSet's template while it was suspended.
 void resume_job(const Item& job, const Object& root, const JobGroup& group, Turn& turn);
 
+// Puts the condition into the list, and tells of it where it is news. What never was is not said to have ended.
+void note(const JobSetState& state, Array& conditions, const Condition& condition, Turn& turn);
+// What its failure policy makes of jobs that failed: the set starts anew, or has failed.
+void handle_failure(const JobSetState& state, Object& status, Array& conditions, Turn& turn);
+
 }  // namespace jobset
 
 }  // namespace gantree::controllers

@@ -21,13 +21,16 @@ enum class Kind : std::uint8_t {
   kDaemonSet,
   kControllerRevision,
   kPodDisruptionBudget,
+  kPersistentVolumeClaim,
+  kPersistentVolume,
+  kStorageClass,
   kJobSet,
   kLeaderWorkerSet,
   kService,  // made, never read
   kEvent,    // made, never read
 };
 
-inline constexpr std::size_t kKinds = 15;
+inline constexpr std::size_t kKinds = 18;
 
 struct KindFacts {
   Kind kind = Kind::kPod;

@@ -24,6 +24,12 @@ inline constexpr std::string_view kMaxReplicas = "deployment.kubernetes.io/max-r
 inline constexpr std::string_view kStatefulPodName = "statefulset.kubernetes.io/pod-name";
 inline constexpr std::string_view kPodIndex = "apps.kubernetes.io/pod-index";
 
+// storage
+inline constexpr std::string_view kDefaultClass = "storageclass.kubernetes.io/is-default-class";
+inline constexpr std::string_view kProvisionedBy = "pv.kubernetes.io/provisioned-by";
+inline constexpr std::string_view kBindCompleted = "pv.kubernetes.io/bind-completed";
+inline constexpr std::string_view kBoundByController = "pv.kubernetes.io/bound-by-controller";
+
 // What pods ask for that name no scheduler.
 inline constexpr std::string_view kPlainScheduler = "default-scheduler";
 

@@ -10,6 +10,7 @@
 #include "controllers/names.h"
 #include "controllers/replica_set.h"
 #include "controllers/revision.h"
+#include "controllers/set_claims.h"
 #include "controllers/tasks.h"
 
 namespace gantree::controllers {
@@ -109,21 +110,6 @@ const std::string& revision_for(const SetState& state, std::int64_t ordinal) {
   return ordinal - state.first < not_reached ? state.current : state.updated;
 }
 
-// A volume for each claim of the set. The claims themselves are nobody's business here: there is no storage.
-void add_claims(Object& spec, const Object& set, std::string_view pod) {
-  const Array* claims = array_at(set, {"spec", "volumeClaimTemplates"});
-  for (std::size_t i = 0; claims != nullptr && i < claims->size(); ++i) {
-    const std::string name(text_at((*claims)[i], {"metadata", "name"}));
-    Value& list = spec["volumes"];
-    Array& volumes = list.is_array() ? list.get_array() : list.emplace_array();
-    volumes.erase(std::remove_if(volumes.begin(), volumes.end(),
-                                 [&](const Value& volume) { return text_at(volume, {"name"}) == name; }),
-                  volumes.end());
-    volumes.push_back(
-        Object{{"name", name}, {"persistentVolumeClaim", Object{{"claimName", fmt::format("{}-{}", name, pod)}}}});
-  }
-}
-
 void create_pod(const SetState& state, std::int64_t ordinal, Turn& turn) {
   std::string revision = revision_for(state, ordinal);
   Object pod_template =
@@ -148,8 +134,9 @@ void create_pod(const SetState& state, std::int64_t ordinal, Turn& turn) {
   if (const std::string_view service = text_at(state.root, {"spec", "serviceName"}); !service.empty()) {
     spec["subdomain"] = service;
   }
-  add_claims(spec, state.root, name);
+  mount_claims(spec, state.root, name);
   lws::dress_member(pod, ordinal);
+  make_claims(state.set, state.root, name, turn);
   turn.create(Kind::kPod, state.set.ns, pod);
   turn.tell(state.set, "Normal", "SuccessfulCreate",
             fmt::format("create Pod {} in StatefulSet {} successful", name, state.set.name));
@@ -276,6 +263,12 @@ void sync_stateful_set(const Item& set, Turn& turn) {
     return;
   }
   const SetState state = read_state(set, std::move(root), family.members, turn);
+  for (const auto& [ordinal, pod] : state.pods) {
+    hand_over_claims(set, state.root, *pod, false, turn);
+  }
+  for (const Item* pod : state.condemned) {
+    hand_over_claims(set, state.root, *pod, true, turn);
+  }
   if (fill(state, turn) && shrink(state, turn)) {
     roll(state, turn);
   }

@@ -18,6 +18,8 @@ void sync_deployment(const Item& deployment, Turn& turn);
 void sync_stateful_set(const Item& stateful_set, Turn& turn);
 void sync_daemon_set(const Item& daemon_set, Turn& turn);
 void sync_disruption_budget(const Item& budget, Turn& turn);
+void sync_claim(const Item& claim, Turn& turn);  // storage, made up
+void sync_volume(const Item& volume, Turn& turn);
 void sync_job_set(const Item& job_set, Turn& turn);
 void sync_leader_worker_set(const Item& set, Turn& turn);
 void sync_leader(const Item& pod, Turn& turn);  // the workers of a leader pod

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "controllers/notice.h"
 #include "controllers/objects.h"
+#include "controllers/time_zone.h"
 #include "controllers/view.h"
 
 namespace gantree::controllers {
@@ -43,12 +44,13 @@ struct Options {
 
 class Turn {
  public:
-  Turn(const View& view, const Options& options, std::mt19937_64& random, Time now, Voice voice)
-      : view_(view), options_(options), random_(random), now_(now), voice_(voice) {}
+  Turn(const View& view, const Options& options, std::mt19937_64& random, Time now, Voice voice, TimeZones& zones)
+      : view_(view), options_(options), random_(random), now_(now), voice_(voice), zones_(zones) {}
 
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] Time now() const { return now_; }
+  [[nodiscard]] TimeZones& zones() const { return zones_; }
   [[nodiscard]] std::int64_t seconds() const {
     return std::chrono::floor<std::chrono::seconds>(now_).time_since_epoch().count();
   }
@@ -89,6 +91,7 @@ class Turn {
   std::mt19937_64& random_;
   Time now_;
   Voice voice_;
+  TimeZones& zones_;
   std::vector<Write> writes_;
   std::optional<Time> due_;
   std::size_t looked_at_ = 0;

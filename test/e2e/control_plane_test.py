@@ -5,7 +5,7 @@ import time
 import pytest
 from kubernetes.client import ApiException
 
-from harness.objects import daemon_set, job, job_set, leader_worker_set, pod, requests
+from harness.objects import daemon_set, job, job_set, leader_worker_set, pod, requests, template
 
 
 def test_the_pods_of_a_job_run_and_go_on_running(cluster, namespace):
@@ -93,3 +93,85 @@ def test_kubectl_sees_what_the_client_made(cluster, namespace):
     cluster.create(pod("seen", scheduler="nobody"), namespace)
     listed = json.loads(cluster.kubectl("get", "pods", "-n", namespace, "-o", "json"))
     assert [item["metadata"]["name"] for item in listed["items"]] == ["seen"]
+
+
+def _ended(cluster, namespace, name):
+    conditions = cluster.get("batch/v1", "Job", name, namespace)["status"].get("conditions", [])
+    return {c["type"]: (c["reason"], c["message"]) for c in conditions if c["status"] == "True"}
+
+
+def test_a_job_fails_at_once_by_its_own_rule(cluster, namespace):
+    cluster.make_nodes(1)
+    ruled = job("ruled", 1, annotations={"gantree.dev/fail-after": "100ms"})
+    ruled["spec"] |= {"backoffLimit": 6, "podFailurePolicy": {"rules": [
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+        {"action": "FailJob", "onExitCodes": {"containerName": "main", "operator": "NotIn", "values": [42]}}]}}
+    cluster.create(ruled, namespace)
+    cluster.wait_for(lambda: "Failed" in _ended(cluster, namespace, "ruled"), 20, "the job to fail")
+    (failed,) = cluster.pods(namespace)
+    why = ("PodFailurePolicy", f"Container main for pod {namespace}/{failed['metadata']['name']} failed with exit code 1 matching FailJob rule at index 1")
+    assert _ended(cluster, namespace, "ruled") == {"FailureTarget": why, "Failed": why}
+
+
+def test_each_index_of_a_job_has_its_own_failures(cluster, namespace):
+    cluster.make_nodes(1)
+    indexed = job("indexed", 2, annotations={"gantree.dev/fail-after": "100ms"})
+    indexed["spec"] |= {"backoffLimitPerIndex": 0}
+    del indexed["spec"]["backoffLimit"]
+    cluster.create(indexed, namespace)
+    cluster.wait_for(lambda: "Failed" in _ended(cluster, namespace, "indexed"), 20, "the job to fail")
+    assert _ended(cluster, namespace, "indexed")["Failed"] == ("FailedIndexes", "Job has failed indexes")
+    status = cluster.get("batch/v1", "Job", "indexed", namespace)["status"]
+    assert (status["failedIndexes"], status["failed"]) == ("0,1", 2)
+    assert {p["metadata"]["annotations"]["batch.kubernetes.io/job-index-failure-count"] for p in cluster.pods(namespace)} == {"0"}
+
+
+def test_a_job_succeeds_by_its_own_rule(cluster, namespace):
+    cluster.make_nodes(1)
+    enough = job("enough", 3)
+    enough["spec"]["successPolicy"] = {"rules": [{"succeededIndexes": "0,2", "succeededCount": 1}]}
+    cluster.create(enough, namespace)
+    cluster.wait_for(lambda: len(cluster.running(namespace)) == 3, 20, "the pods to run")
+    last = next(p for p in cluster.pods(namespace) if p["metadata"]["annotations"]["batch.kubernetes.io/job-completion-index"] == "2")
+    cluster.merge("v1", "Pod", last["metadata"]["name"], {"metadata": {"annotations": {"gantree.dev/run-for": "1ms"}}}, namespace)
+    cluster.wait_for(lambda: "Complete" in _ended(cluster, namespace, "enough"), 20, "the job to succeed")
+    why = ("SuccessPolicy", "Matched rules at index 0")
+    assert _ended(cluster, namespace, "enough") == {"SuccessCriteriaMet": why, "Complete": why}
+    status = cluster.get("batch/v1", "Job", "enough", namespace)["status"]
+    assert (status["completedIndexes"], status["succeeded"], status.get("failed", 0)) == ("2", 1, 0)
+
+
+def test_a_deployment_takes_in_the_replica_set_that_was_left_behind(cluster, namespace):
+    cluster.make_nodes(1)
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {
+        "replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template(labels={"app": "web"})}}
+    cluster.create(web, namespace)
+    cluster.wait_for(lambda: cluster.running(namespace), 20, "the pod to run")
+    (left,) = cluster.list("apps/v1", "ReplicaSet", namespace)
+    (runs,) = cluster.running(namespace)
+    assert f"Created pod: {runs}" in [e["message"] for e in cluster.events(namespace, left["metadata"]["name"])]
+    cluster.delete("apps/v1", "Deployment", "web", namespace, propagationPolicy="Orphan")
+    cluster.wait_for(lambda: not cluster.list("apps/v1", "Deployment", namespace), 10, "the ReplicaSet to be alone")
+    assert "ownerReferences" not in cluster.list("apps/v1", "ReplicaSet", namespace)[0]["metadata"]
+    cluster.create(web, namespace)
+    cluster.wait_for(lambda: cluster.get("apps/v1", "Deployment", "web", namespace).get("status", {}).get("availableReplicas") == 1, 20,
+                     "the Deployment to have its pod")
+    assert [s["metadata"]["uid"] for s in cluster.list("apps/v1", "ReplicaSet", namespace)] == [left["metadata"]["uid"]]
+    # A pod that no longer matches is let go, and replaced.
+    cluster.merge("v1", "Pod", runs, {"metadata": {"labels": {"app": "debug"}}}, namespace)
+    cluster.wait_for(lambda: len(cluster.running(namespace)) == 2, 20, "another pod to run")
+    assert "ownerReferences" not in cluster.get("v1", "Pod", runs, namespace)["metadata"]
+
+
+def test_a_stateful_set_has_its_claims(cluster, namespace):
+    cluster.make_nodes(1)
+    cluster.create({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": {
+        "selector": {"matchLabels": {"app": "db"}}, "template": template(labels={"app": "db"}, scheduler="nobody"),
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete", "whenScaled": "Retain"},
+        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {
+            "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}]}}, namespace)
+    cluster.wait_for(lambda: cluster.list("v1", "PersistentVolumeClaim", namespace), 10, "the claim")
+    (claim,) = cluster.list("v1", "PersistentVolumeClaim", namespace)
+    assert claim["metadata"]["name"] == "data-db-0" and claim["metadata"]["labels"] == {"app": "db"}
+    (owner,) = claim["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"], owner.get("controller")) == ("StatefulSet", "db", True)

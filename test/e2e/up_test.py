@@ -129,6 +129,15 @@ def test_workloads_adopt_what_was_left_behind_and_obey_their_own_rules(start):
     assert up.kubectl("get", "replicasets", "-o", "name").stdout == sets
     pod = up.kubectl("get", "pods", "-o", "name").stdout.split()[0].removeprefix("pod/")
     assert f"Created pod: {pod}" in up.kubectl("get", "events").stdout
+    up.apply({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": {
+        "selector": {"matchLabels": {"app": "db"}}, "serviceName": "db",
+        "template": {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [
+            {"name": "c", "image": "i", "volumeMounts": [{"name": "data", "mountPath": "/data"}]}]}},
+        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}]}})
+    up.kubectl("rollout", "status", "statefulset/db", "--timeout=20s")
+    up.kubectl("wait", "--for=jsonpath={.status.phase}=Bound", "pvc/data-db-0", "--timeout=20s")
+    assert up.kubectl("get", "pvc", "data-db-0", "-o", "jsonpath={.spec.storageClassName}").stdout == "standard"
+    assert up.kubectl("get", "pv", "-o", "jsonpath={.items[*].status.phase}").stdout == "Bound"
     up.apply({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": {
         "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]},
         "template": {"metadata": {"annotations": {"gantree.dev/fail-after": "1s", "gantree.dev/exit-code": "42"}},

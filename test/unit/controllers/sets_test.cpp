@@ -167,6 +167,34 @@ TEST_F(JobSetTest, StartsAllAnewWhereOneFailsAndThenFails) {
   EXPECT_EQ(text_at(*find_condition(cluster.get(Kind::kJobSet, "js"), "Failed"), {"reason"}), "ReachedMaxRestarts");
 }
 
+TEST_F(JobSetTest, FailsAtOnceWhereARuleOfThatGroupSaysSo) {
+  add("'failurePolicy':{'maxRestarts':5,'rules':[{'name':'other','action':'RestartJobSet','targetReplicatedJobs':['b']}"
+      ","
+      "{'name':'mine','action':'FailJobSet','onJobFailureReasons':['BackoffLimitExceeded']}]},",
+      "{'gantree.dev/fail-after':'20s'}");
+  cluster.run_pods();
+  cluster.pass(40s);
+  const Value* failed = find_condition(cluster.get(Kind::kJobSet, "js"), "Failed");
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(text_at(*failed, {"reason"}), "FailJobSetFailurePolicyAction");
+  EXPECT_EQ(text_at(*failed, {"message"}), "applying FailJobSet failure policy action (first failed job: js-a-0)");
+  EXPECT_EQ(find_condition(cluster.get(Kind::kJobSet, "js"), "Restarting"), nullptr);
+}
+
+TEST_F(JobSetTest, StartsAnewFreeOfChargeWhereARuleSaysSo) {
+  add("'failurePolicy':{'maxRestarts':0,'rules':[{'name':'free','action':'RestartJobSetAndIgnoreMaxRestarts'}]},",
+      "{'gantree.dev/fail-after':'20s'}");
+  cluster.run_pods();
+  cluster.pass(40s);
+  EXPECT_EQ(whole_at(status(), {"restarts"}), 1);
+  EXPECT_EQ(whole_at(status(), {"restartsCountTowardsMax"}), 0);
+  const Value* restarting = find_condition(cluster.get(Kind::kJobSet, "js"), "Restarting");
+  ASSERT_NE(restarting, nullptr);
+  EXPECT_EQ(text_at(*restarting, {"reason"}), "FailurePolicy_free");
+  cluster.run_pods();
+  EXPECT_TRUE(condition_is(cluster.get(Kind::kJobSet, "js"), "Restarting", "False"));
+}
+
 TEST_F(JobSetTest, StartsGroupsInOrderWhereAsked) {
   add("'startupPolicy':{'startupPolicyOrder':'InOrder'},");
   EXPECT_THAT(cluster.names(Kind::kJob), ElementsAre("js-a-0"));
