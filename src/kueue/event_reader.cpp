@@ -185,6 +185,7 @@ Result<> EventReader::job_changed(const LiveObject& object) {
     job.creation = {};
     job.waited = false;
     job.was_held = false;
+    job.rests_until = {};
     job.ran = false;
   }
   const json::Value started = annotations ? text_at(annotations, kStartedFor) : json::Value();

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.h"
 #include "dialects/write.h"
 #include "kueue/guard.h"
 #include "kueue/job.h"
@@ -26,6 +27,7 @@ struct JobEntry {
   bool waited = false;         // was seen to wait, or to have a Workload: it runs by leave of its queue, or not at all
   std::string priority_class;  // of workloads, that it names; "" where it names none
   bool was_held = false;       // was seen suspended: who runs it since is known by its mark
+  Time rests_until = {};       // it was started past its queue and stopped: not started before
   std::string told_start;      // for which admission its start was told
   int follows = 0;             // times that its Workload was told of this version of it
   Guard creation;              // of its Workload, which shows in that, and not in the job

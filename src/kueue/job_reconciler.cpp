@@ -17,6 +17,10 @@ namespace {
 // The reason of the condition Evicted where its user has changed what it asks for.
 constexpr std::string_view kJobChanged = "JobChanged";
 
+// So long a job that was started past its queue is left stopped, for its controller to show what it made of that. Pods
+// that come later stop the job once more.
+constexpr std::chrono::seconds kRest{1};
+
 int number_in(const std::vector<std::pair<std::string, int>>& numbers, const std::string& set) {
   const auto it = std::find_if(numbers.begin(), numbers.end(), [&](const auto& one) { return one.first == set; });
   return it == numbers.end() ? 0 : it->second;
@@ -63,9 +67,8 @@ void JobReconciler::reconcile(const std::string& key, Time now, Step& step) {
   const bool runs = entry.may_run();
   // What was started is stopped by us with the mark taken off: somebody else has stopped it.
   const bool started = job.ran || job.started_for == entry.object.ref.uid;
-  // Somebody else started it in the moment in which it was admitted: as it is, its pods would go anywhere.
-  const bool past = runs && !job.progress.suspended && !started && job.was_held && !carries_start(job);
-  if (past) {
+  if (runs && !job.progress.suspended && is_past_its_queue(job, entry, started)) {
+    job.ran = false;
     send_back(job, key, entry, now, step);
     return;
   }
@@ -85,10 +88,18 @@ void JobReconciler::reconcile(const std::string& key, Time now, Step& step) {
   job.ran = runs && (job.ran || !job.progress.suspended);
 }
 
+// Somebody else started it in the moment in which it was admitted: as it is, its pods would go anywhere. Or we started
+// it since, and its controller has made pods of the moment before all the same.
+bool JobReconciler::is_past_its_queue(const JobEntry& job, const Entry& entry, bool started) const {
+  const bool ours = job.started_for == entry.object.ref.uid;
+  return (ours && ledger_.strays.any(job.ref.uid)) || (!started && job.was_held && !carries_start(job));
+}
+
 void JobReconciler::send_back(JobEntry& job, const std::string& key, const Entry& entry, Time now, Step& step) {
   switch_.stop(job, key, step);
   // Whoever was evicted has been told.
   if (!entry.object.holds(kEvicted)) {
+    job.rests_until = now + kRest;
     announcer_.tell_job(job,
                         {.warning = false,
                          .reason = "Stopped",
@@ -100,6 +111,13 @@ void JobReconciler::send_back(JobEntry& job, const std::string& key, const Entry
 
 // Not with what it was given for something else.
 void JobReconciler::start(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step) {
+  if (now < job.rests_until) {
+    ledger_.later_jobs.add(job.rests_until, key);
+    return;
+  }
+  if (ledger_.strays.any(job.ref.uid)) {
+    return;  // their events tell when they go: started before, the job would keep them
+  }
   const auto own = own_sets(job, &entry, ledger_.defaults);
   if (own && asks_for(entry.object, *own)) {
     switch_.start(job, key, *own, entry, step);

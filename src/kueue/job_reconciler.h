@@ -34,6 +34,8 @@ class JobReconciler {
   void reconcile(const std::string& key, Time now, Step& step);
 
  private:
+  // Of one that may run, and does. `started`: by us, as far as is known.
+  [[nodiscard]] bool is_past_its_queue(const JobEntry& job, const Entry& entry, bool started) const;
   // Stops a job that somebody else started, and tells why.
   void send_back(JobEntry& job, const std::string& key, const Entry& entry, Time now, Step& step);
   void make_workload(JobEntry& job, const std::string& key, Step& step);

@@ -71,6 +71,14 @@ void Ledger::touch(const std::string& workload) {
   }
 }
 
+void Ledger::touch_jobs(const std::vector<std::string>& uids) {
+  for (const std::string& uid : uids) {
+    if (const auto job = jobs_by_uid.find(uid); job != jobs_by_uid.end()) {
+      dirty_jobs.insert(job->second);
+    }
+  }
+}
+
 void Ledger::touch_groups(const std::vector<std::string>& changed) {
   for (const std::string& name : changed) {
     const PodGroup* group = groups.find(name);

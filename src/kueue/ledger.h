@@ -22,6 +22,7 @@
 #include "kueue/pod_defaults.h"
 #include "kueue/pod_groups.h"
 #include "kueue/started_pod.h"
+#include "kueue/strays.h"
 #include "kueue/waiting_lines.h"
 #include "queue/quota.h"
 #include "state/cluster.h"
@@ -67,6 +68,7 @@ struct Ledger {
   std::uint64_t ended = 0;               // how many have ended, or were deleted
   std::map<std::string, JobEntry> jobs;  // by kind and namespace/name
   PodGroups groups;
+  Strays strays;
   std::map<std::string, StartedPod> pods;  // by namespace/name
   std::map<std::string, std::string> jobs_by_uid;
   std::map<std::string, std::string> workloads_by_owner;          // by uid of the job
@@ -113,6 +115,8 @@ struct Ledger {
   void ask_anew(const std::string& owner_uid);
   // Something of a Workload, its job or its pods has changed.
   void touch(const std::string& workload);
+  // The same of jobs, by uid. Those that are not known are not ours.
+  void touch_jobs(const std::vector<std::string>& uids);
   // The same of groups of pods.
   void touch_groups(const std::vector<std::string>& groups);
   // Pods may get other defaults. `ns`: where; "" for everywhere.

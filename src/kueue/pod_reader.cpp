@@ -82,7 +82,7 @@ Result<> PodReader::changed(const LiveObject& object) {
   const std::string key = key_of(object.ns, object.name);
   // Nearly all pods of a cluster are nobody's in a queue.
   if (object.text.find(kGroup) == std::string::npos && !ledger_.pods.contains(key) &&
-      ledger_.groups.group_of_pod(key) == nullptr) {
+      ledger_.groups.group_of_pod(key) == nullptr && !Strays::may_be_one(object.text)) {
     const bool over = object.text.find(R"("phase":"Succeeded")") != std::string::npos ||
                       object.text.find(R"("phase":"Failed")") != std::string::npos;
     ledger_.room_changed = ledger_.room_changed || (over && !ledger_.cluster.node_of(key).empty());
@@ -93,6 +93,7 @@ Result<> PodReader::changed(const LiveObject& object) {
     return tl::unexpected(parsed.error());
   }
   ledger_.touch_groups(ledger_.groups.see(object, parsed->object));
+  ledger_.touch_jobs(ledger_.strays.see(key, parsed->object));
   const PodGroup* group = ledger_.groups.group_of_pod(key);
   const GroupPod* own = group == nullptr ? nullptr : &group->pods.at(key);
   const bool held = own != nullptr && own->held;
@@ -179,6 +180,7 @@ void PodReader::move_slots(const std::string& workload, const std::optional<Admi
 void PodReader::removed(const std::string& key) {
   ledger_.room_changed = ledger_.room_changed || !ledger_.cluster.node_of(key).empty();
   ledger_.touch_groups(ledger_.groups.lose(key));
+  ledger_.touch_jobs(ledger_.strays.lose(key));
   drop(key);
 }
 

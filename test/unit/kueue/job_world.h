@@ -26,6 +26,7 @@ struct JobState {
   bool started = false;  // has a startTime
   std::string annotations = R"("kueue.x-k8s.io/podset-required-topology":"rack")";
   std::string status = {};  // further fields, each with a comma before it
+  std::string marks = {};   // annotations of its own
   bool marked = true;       // where it is not suspended: its template has what a start adds
 };
 
@@ -77,13 +78,14 @@ class JobWorld {
     const std::string annotations =
         fmt::format("{}{}{}", state.annotations, state.annotations.empty() || mark.empty() ? "" : ",", mark);
     const std::string start = state.started ? R"("startTime":"2023-11-14T22:13:20Z")" : R"("active":0)";
-    send("batch", "v1", "Job",
-         fmt::format(
-             R"({{"metadata":{{"namespace":"default","name":"{0}","uid":"j-{0}","resourceVersion":"{1}",)"
-             R"("labels":{{"kueue.x-k8s.io/queue-name":"{7}"}}}},"spec":{{"suspend":{2},"parallelism":{3},)"
-             R"("completions":{3},"template":{{"metadata":{{"annotations":{{{4}}}}},"spec":{{"containers":[)"
-             R"({{"name":"c","resources":{{"requests":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}},"status":{{{5}{6}}}}})",
-             name, ++version, state.suspended, state.pods, annotations, start, state.status, state.queue));
+    send(
+        "batch", "v1", "Job",
+        fmt::format(
+            R"({{"metadata":{{"namespace":"default","name":"{0}","uid":"j-{0}","resourceVersion":"{1}",)"
+            R"("labels":{{"kueue.x-k8s.io/queue-name":"{7}"}},"annotations":{{{8}}}}},"spec":{{"suspend":{2},"parallelism":{3},)"
+            R"("completions":{3},"template":{{"metadata":{{"annotations":{{{4}}}}},"spec":{{"containers":[)"
+            R"({{"name":"c","resources":{{"requests":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}},"status":{{{5}{6}}}}})",
+            name, ++version, state.suspended, state.pods, annotations, start, state.status, state.queue, state.marks));
   }
 
   // A pod of a job that was started.
@@ -99,6 +101,14 @@ class JobWorld {
                      R"("containers":[{{"name":"c","resources":{{"requests":{{"nvidia.com/gpu":"1"}}}}}}]}},)"
                      R"("status":{{"phase":"{7}"}}}})",
                      name, state.set, state.rank, workload, gate, bound, host, state.phase));
+  }
+  // A pod that a job has made without what a start adds.
+  void stray(const std::string& job, const std::string& name) {
+    send("", "v1", "Pod",
+         fmt::format(R"({{"metadata":{{"namespace":"default","name":"{0}","uid":"p-{0}","labels":{{)"
+                     R"("batch.kubernetes.io/controller-uid":"j-{1}"}}}},"spec":{{"containers":[{{"name":"c"}}]}},)"
+                     R"("status":{{"phase":"Pending"}}}})",
+                     name, job));
   }
   void remove(const std::string& kind, const std::string& name) {
     controller.removed(kind, "default", name, now);

@@ -241,6 +241,31 @@ TEST(KueueTelling, AJobThatItsUserStartsInTheMomentOfItsAdmissionIsStoppedAndSta
   EXPECT_NE(world.status(name, "admission"), "") << "it keeps what it was given";
 }
 
+TEST(KueueTelling, PodsThatAJobMadeOfTheMomentBeforeItsStartStopItOnceMore) {
+  JobWorld world(1, 2, 8);
+  const auto [name, start] = world.admitted("a");
+  world.done(start);
+  const std::string mark = fmt::format(R"("gantree.dev/started-for":"w-{}")", name);
+  world.job("a", {.suspended = false, .started = true, .marks = mark});
+  world.now += std::chrono::seconds(1);
+  world.settle();
+  ASSERT_TRUE(world.to_jobs.empty());
+  // Its controller had seen what the user did, and not what came after.
+  world.stray("a", "p0");
+  const Order stop = world.only("Job");
+  EXPECT_THAT(stop.write.body, HasSubstr(R"("path":"/spec/suspend","value":true)"));
+  world.done(stop);
+  world.job("a", {.suspended = true, .started = true});
+  world.settle();
+  EXPECT_TRUE(world.to_jobs.empty()) << "started now, it would keep the pod";
+  EXPECT_THAT(world.status(name, "conditions"), Not(HasSubstr("Evicted"))) << "no user has suspended it";
+  world.remove("Pod", "p0");
+  world.settle();
+  ASSERT_EQ(world.to_jobs.size(), 1U);
+  EXPECT_THAT(world.to_jobs[0].write.body, HasSubstr("startTime"));
+  EXPECT_NE(world.status(name, "admission"), "") << "it keeps what it was given";
+}
+
 TEST(KueueTelling, APodThatWasSentToALostHostIsFailedSoThatPoliciesCanTell) {
   SmallCluster cluster;
   cluster.node("a", 4);
