@@ -85,6 +85,20 @@ std::optional<std::vector<int>> counts_within_quota(const Quota& quota, const Al
   return after(low);
 }
 
+// Quota that is in use comes back some day; what no domain could ever hold waits for nothing, whatever the quota.
+Obstacle short_of_quota(Cluster& cluster, const Quota& quota, const Submission& submission,
+                        const Alternative& alternative, const std::vector<int>& whole) {
+  Shortage shortage = *quota.lacking(alternative.demand, whole, submission.borrowing);
+  const Gang placed = to_place(alternative, alternative.gang);
+  if (shortage.ever && !pod_sets(placed.root).empty()) {
+    const Outcome outcome = cluster.engine().place(placed);
+    if (!outcome.placement && outcome.refusal == Refusal::kTooLarge) {
+      return obstacle(outcome, alternative);
+    }
+  }
+  return obstacle(std::move(shortage), alternative);
+}
+
 }  // namespace
 
 Gang to_place(const Alternative& alternative, const Gang& gang) {
@@ -120,7 +134,7 @@ tl::expected<Started, Obstacle> try_to_start(Cluster& cluster, Quota& quota, con
   const bool enough = quota.fits(Quota::sum(alternative.demand, whole), submission.borrowing);
   const auto counts = enough ? std::nullopt : counts_within_quota(quota, alternative, submission.borrowing);
   if (!enough && !counts) {
-    return tl::unexpected(obstacle(*quota.lacking(alternative.demand, whole, submission.borrowing), alternative));
+    return tl::unexpected(short_of_quota(cluster, quota, submission, alternative, whole));
   }
   Gang gang = alternative.gang;
   if (counts) {

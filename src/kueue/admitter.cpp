@@ -18,14 +18,19 @@ constexpr std::size_t kAtOnce = 32;
 // What one of a line was told is true of those that come to it so soon after.
 constexpr std::chrono::seconds kStillTrue{1};
 
+// It waits for hosts, whatever the quota: that it is short of that too says nothing.
+bool is_too_large(const Entry& entry) {
+  return entry.verdict && entry.verdict->reason == Reason::kTopologyTooLarge;
+}
+
 bool is_before(const Entry* a, const Entry* b) {
   return a->place->rank < b->place->rank;
 }
 
 }  // namespace
 
-// Whether the job is not ready to be started: it was by somebody else, so that its pods would go anywhere; or a write of
-// ours to it was not seen yet, and what it asks for by now may be something else. It is stopped, or seen, first.
+// Whether the job is not ready to be started: it was by somebody else, so that its pods would go anywhere; or a write
+// of ours to it was not seen yet, and what it asks for by now may be something else. It is stopped, or seen, first.
 bool Admitter::is_unsettled(const Entry& entry, Time now) const {
   const JobEntry* job = ledger_.job_of(entry);
   return job != nullptr && (!job->progress.suspended || job->guard.closed(job->resource_version, now));
@@ -131,7 +136,7 @@ std::vector<Entry*> Admitter::front_of(const LineKey& key, Time now) {
     const int count = key.in_order ? 1 : static_cast<int>(front.size()) + 1;
     const bool explained =
         known || (key.in_order ? line.fresh.empty() : (line.verdict && entry.verdict) || !front.empty());
-    if (explained && !within_quota(entry, count)) {
+    if (explained && !is_too_large(entry) && !within_quota(entry, count)) {
       break;
     }
     front.push_back(&entry);
@@ -269,7 +274,8 @@ void Admitter::close(const LineKey& key, const Entry* refused, Time now) {
   }
   const Entry& first = line.first();
   const bool rejected = first.submission->rejection.has_value();
-  lines.close(key, rejected ? Hope::kSetup : within_quota(first, 1) ? Hope::kRoom : Hope::kQuota);
+  const bool room = is_too_large(first) || within_quota(first, 1);
+  lines.close(key, rejected ? Hope::kSetup : room ? Hope::kRoom : Hope::kQuota);
   if (key.in_order && first.guard.closed(first.object.resource_version, now)) {
     lines.open(key);  // those behind it are looked at again, whatever becomes of it
   }

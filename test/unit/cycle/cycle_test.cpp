@@ -68,6 +68,15 @@ class CycleTest : public testing::Test {
   TopologyId topology_;
 };
 
+TEST_F(CycleTest, SaysThatAGangIsTooLargeForEverAlsoWhereQuotaIsShortNow) {
+  host("a", 4);
+  const QuotaId cell = quota("h100", 8);
+  quota_.take({{cell, 4}});
+  EXPECT_EQ(decide(job("huge", {alternative(6, cell, "h100", true)})).reason, Reason::kTopologyTooLarge);
+  EXPECT_EQ(decide(job("fits", {alternative(4, cell, "h100", true)})).state, GangState::kPlaced);
+  EXPECT_EQ(decide(job("later", {alternative(4, cell, "h100", true)})).reason, Reason::kQuotaExceeded);
+}
+
 TEST_F(CycleTest, PlacesAGangAndSaysWhere) {
   host("a", 4);
   const Decision decision = decide(job("train", {alternative(3, {}, "h100")}));

@@ -93,6 +93,24 @@ TEST(KueueTelling, MoreThanAllQuotaIsToldApartFromQuotaThatIsInUse) {
   EXPECT_EQ(condition(cluster, "never", "QuotaReserved").str({"reason"}), "ExceedsMaxQuota");
 }
 
+TEST(KueueTelling, WhatNoHostCouldHoldIsToldSoAlsoWhileItsQuotaIsInUse) {
+  SmallCluster cluster({}, true, 8);
+  cluster.node("a", 4);
+  cluster.job("first", 1, 4);
+  cluster.settle();
+  ASSERT_TRUE(cluster.admitted("first"));
+  cluster.job("never", 1, 8, "high");
+  cluster.settle();
+  EXPECT_EQ(condition(cluster, "never", "QuotaReserved").str({"reason"}), "TopologyPlacementFailed");
+  EXPECT_THAT(condition(cluster, "never", "QuotaReserved").str({"message"}), HasSubstr("TopologyTooLarge"));
+  EXPECT_TRUE(cluster.admitted("first")) << "nobody is evicted in vain";
+  // A host that could hold it: now it waits for quota, and for that another may have to go.
+  cluster.node("b", 8);
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("never"));
+  EXPECT_FALSE(cluster.admitted("first"));
+}
+
 TEST(KueueTelling, WhatIsActivatedAgainSaysSo) {
   SmallCluster cluster;
   cluster.node("a", 4);
