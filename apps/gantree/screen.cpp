@@ -49,6 +49,9 @@ Key key_of(std::string_view bytes) {
   if (bytes == " " || bytes == "\x1b[6~") {
     return Key::kPageDown;
   }
+  if (bytes == "G" || bytes == "\x1b[F") {
+    return Key::kBottom;
+  }
   return bytes == "g" || bytes == "\x1b[H" ? Key::kTop : Key::kOther;
 }
 

@@ -7,7 +7,7 @@
 
 namespace gantree {
 
-enum class Key : unsigned char { kNone, kQuit, kUp, kDown, kPageUp, kPageDown, kTop, kOther };
+enum class Key : unsigned char { kNone, kQuit, kUp, kDown, kPageUp, kPageDown, kTop, kBottom, kOther };
 
 // Takes the terminal over (its other screen, keys one by one, no cursor) and gives it back, also on SIGINT and SIGTERM,
 // which read as kQuit. At most one at a time.

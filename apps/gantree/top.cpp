@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,14 @@ std::vector<ApiKind> kinds_to_show() {
     }
   }
   return kinds;
+}
+
+// By it one sees when the picture was taken.
+std::string clock_time() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 std::string heading(const std::string& what, const Cluster& cluster, const Plan& plan) {
@@ -145,6 +154,9 @@ void scroll(Key key, int lines, int& first) {
     case Key::kTop:
       first = 0;
       break;
+    case Key::kBottom:
+      first = lines;
+      break;
     case Key::kNone:
     case Key::kQuit:
     case Key::kOther:
@@ -177,12 +189,14 @@ int show_live(const TopOptions& options) {
       size = now_size;
       const auto documents = objects.documents();
       const auto drawn =
-          documents ? picture(*documents, options, cluster->config.server) : tl::unexpected(documents.error());
+          documents ? picture(*documents, options, fmt::format("{}   {}", clock_time(), cluster->config.server))
+                    : tl::unexpected(documents.error());
       text = drawn ? *drawn : drawn.error().message + "\n";
       next = began + std::max<Clock::duration>(options.interval, kShare * (Clock::now() - began));
     }
     const std::string trouble = objects.trouble();
-    lines = screen.draw(text, first, trouble.empty() ? "q quit   arrows, space, b: scroll" : "trouble: " + trouble);
+    lines =
+        screen.draw(text, first, trouble.empty() ? "q quit   arrows, space, b, g, G: scroll" : "trouble: " + trouble);
     const Key key = screen.wait(kTick);
     if (key == Key::kQuit) {
       return kDone;

@@ -149,8 +149,14 @@ class RunningGangs {
     RunningGang gang;
     gang.key = key;
     gang.dialect = members.dialect;
+    // Pods on their way out are no part of it any more, though they take room; unless all of them are.
+    const bool leaves =
+        std::all_of(members.pods.begin(), members.pods.end(), [](const PodRecord* pod) { return pod->deleting; });
     std::map<std::pair<NodeId, Amounts>, int> holdings;
     for (const PodRecord* pod : members.pods) {
+      if (pod->deleting && !leaves) {
+        continue;
+      }
       ++holdings[{intake_.cluster.inventory().reserve(pod->node), pod->requests}];
       const std::int64_t priority = pod_priority(pod->spec(), intake_.core);
       gang.priority = pod == members.pods.front() ? priority : std::max(gang.priority, priority);

@@ -49,12 +49,20 @@ Decision as_decision(Cluster& cluster, const RunningGang& gang) {
   return decision;
 }
 
+// A pod of a Deployment, or one by itself, that asks for nothing but to run.
+bool is_plain_pod(const RunningGang& gang) {
+  return gang.key.kind == "Pod" && gang.dialect.empty();
+}
+
 }  // namespace
 
 Plan present_plan(Cluster& cluster, Quota& quota, std::vector<Submission> queue,
                   const std::map<GangKey, GangRecord>& records) {
   std::vector<Decision> running;
   for (const RunningGang& gang : cluster.running()) {
+    if (is_plain_pod(gang)) {
+      continue;
+    }
     running.push_back(as_decision(cluster, gang));
     const auto record = records.find(gang.key);
     if (record != records.end() && record->second.standing == Standing::kEvicted) {

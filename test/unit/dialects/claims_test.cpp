@@ -176,5 +176,15 @@ TEST(LeaderWorkerSet, OfTooManyPodsToCountIsRejected) {
   EXPECT_NE(world.rejection("s-0").find("more than can be counted"), std::string::npos);
 }
 
+TEST(Claims, LeaveOutPodsOnTheirWayOutUnlessAllAre) {
+  const auto leaving = [](const std::string& name, const std::string& job) {
+    std::string text = pod(name, "Job", job, "");
+    return text.replace(text.find("labels:"), 0, "deletionTimestamp: \"2026-01-01T00:00:00Z\", ");
+  };
+  const World world(node("a") + pod("a-0", "Job", "a", "") + leaving("a-1", "a") + pod("a-2", "Job", "a", "") +
+                    leaving("b-0", "b"));
+  EXPECT_EQ(running(world), "Job/a:2 Job/b:1");
+}
+
 }  // namespace
 }  // namespace gantree
