@@ -24,6 +24,7 @@
 #include "kueue/queue_membership.h"
 #include "kueue/queue_reporter.h"
 #include "kueue/setup_reader.h"
+#include "kueue/setup_release.h"
 #include "kueue/status_writer.h"
 #include "kueue/ungater.h"
 #include "kueue/workload_reconciler.h"
@@ -46,7 +47,8 @@ struct Controller::Parts {
   QueueReporter reporter;
   Booking booking{ledger};
   SetupReader setup;
-  EventReader events{ledger, booking, reporter};
+  SetupRelease release{ledger, outbox};
+  EventReader events{ledger, booking, reporter, release};
   StatusWriter status{outbox};
   Announcer announcer{ledger, outbox};
   Grants grants{ledger, outbox, status, booking};
@@ -161,6 +163,7 @@ Step Controller::step(Time now) {
     parts.workloads.reconcile(key, now, step);
   }
   report_queues(now, step);
+  parts.release.release(now, step);
   tell_complaints(now, step);
   parts.announcer.tell_made(now, step);
   for (const auto* later : {&ledger.later, &ledger.later_jobs}) {
@@ -271,6 +274,7 @@ bool Controller::answered(std::uint64_t id, Answer answer, std::string_view why,
     ledger.later_jobs.add(unseen ? guard.opens() : now, open.job);
   }
   parts_->reporter.answered(open.queue, answer, now);
+  parts_->release.answered(open.leaving, answer, now);
   if (PodGroup* group = ledger.groups.group_of_pod(open.member); group != nullptr && answer != Answer::kDone) {
     group->pods.at(open.member).asked = false;
     ledger.later.add(now + std::chrono::seconds(1), group->key());

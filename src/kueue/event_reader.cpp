@@ -63,6 +63,7 @@ Result<> EventReader::changed(const LiveObject& object) {
   }
   const std::string key = kind_key(object.kind, object.ns, object.name);
   reporter_.changed(key, object, parsed->object);
+  release_.changed(key, object, parsed->object);
   // Statuses are ours: what they say decides nothing.
   std::string text = decided_text(parsed->object.value);
   std::string& known = ledger_.admin[key];
@@ -283,6 +284,7 @@ void EventReader::removed(std::string_view kind, std::string_view ns, std::strin
     return;
   }
   reporter_.removed(full);
+  release_.removed(full);
   if (ledger_.admin.erase(full) > 0 && (kind != kNamespaceKind || namespace_in_use(name))) {
     ledger_.setup_changed = true;
   }

@@ -10,14 +10,15 @@
 #include "kueue/ledger.h"
 #include "kueue/pod_reader.h"
 #include "kueue/queue_reporter.h"
+#include "kueue/setup_release.h"
 #include "live/object.h"
 
 namespace gantree::kueue {
 
 class EventReader {
  public:
-  EventReader(Ledger& ledger, Booking& booking, QueueReporter& reporter)
-      : ledger_(ledger), booking_(booking), reporter_(reporter), pods_(ledger) {}
+  EventReader(Ledger& ledger, Booking& booking, QueueReporter& reporter, SetupRelease& release)
+      : ledger_(ledger), booking_(booking), reporter_(reporter), release_(release), pods_(ledger) {}
 
   // An object as it is now. Fails where it is malformed; then what was known of it stays.
   [[nodiscard]] Result<> changed(const LiveObject& object);
@@ -36,6 +37,7 @@ class EventReader {
   Ledger& ledger_;
   Booking& booking_;
   QueueReporter& reporter_;
+  SetupRelease& release_;
   PodReader pods_;
 };
 

@@ -92,6 +92,7 @@ void SetupReader::read(Step& step) {
 
 void SetupReader::read_objects(Step& step) {
   documents_.clear();
+  std::vector<std::string> leaving;
   for (const auto& [key, text] : ledger_.admin) {
     auto parsed = parse(text);
     if (!parsed) {
@@ -105,6 +106,9 @@ void SetupReader::read_objects(Step& step) {
     if (auto read = read_admin(named, *ledger_.intake, ledger_.setup); !read) {
       remark(read.error(), step);
     }
+    if (named.object.kind == "ClusterQueue" && text_at(metadata, "deletionTimestamp")) {
+      leaving.emplace_back(named.name);
+    }
   }
   const auto broken = break_circles(ledger_.setup.cohorts);
   for (const auto& [name, fault] : broken) {
@@ -113,8 +117,19 @@ void SetupReader::read_objects(Step& step) {
   if (auto connected = connect(ledger_.setup, *ledger_.intake); !connected) {
     remark(connected.error(), step);
   }
+  stop_queues_that_leave(leaving);
   stop_queues_with_checks(step);
   stop_queues_below(broken, ledger_.setup);
+}
+
+// What it has given stays given: it goes when that is over.
+void SetupReader::stop_queues_that_leave(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const auto queue = ledger_.setup.cluster_queues.find(name);
+    if (queue != ledger_.setup.cluster_queues.end() && queue->second.inactive.empty()) {
+      queue->second.inactive = fmt::format("ClusterQueue \"{}\" is being deleted", name);
+    }
+  }
 }
 
 // What a check asks for is not done here: to admit all the same would start jobs that somebody has to approve, or on

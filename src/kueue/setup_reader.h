@@ -29,6 +29,7 @@ class SetupReader {
 
  private:
   void read_objects(Step& step);
+  void stop_queues_that_leave(const std::vector<std::string>& names);
   void stop_queues_with_checks(Step& step);
   void remark(const Error& error, Step& step);
 
