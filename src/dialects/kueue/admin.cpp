@@ -86,14 +86,18 @@ void check_taints(json::Reader& read, json::Value taints) {
 }
 
 // What is wrong with the admission checks of a queue, which are not run: for the user to know.
-void remark_checks(json::Reader& read, json::Value spec, ClusterQueue& queue, std::vector<std::string>& notes) {
+void remark_checks(json::Reader& read, json::Value spec, ClusterQueue& queue, Intake& intake) {
+  std::vector<std::string>& notes = intake.reading.notes;
   const json::Value plain = read.any(spec, "admissionChecks");
   const json::Value strategy = read.any(spec, "admissionChecksStrategy");
   const json::Value listed = read.array(read.object(spec, "admissionChecksStrategy"), "admissionChecks");
   queue.has_checks =
       (listed && !listed.items().empty()) || (plain && plain.kind() == json::Kind::kArray && !plain.items().empty());
   if (strategy || queue.has_checks) {
-    notes.push_back(fmt::format("ClusterQueue \"{}\": admission checks are taken to pass", queue.name));
+    notes.push_back(fmt::format(
+        "ClusterQueue \"{}\": {}", queue.name,
+        intake.quota_alone ? "nobody runs admission checks: it admits nothing, unless Gantree is to ignore them"
+                           : "admission checks are taken to pass"));
   }
   const auto has = [&](std::string_view flavor) {
     return std::any_of(queue.groups.begin(), queue.groups.end(), [&](const ResourceGroup& group) {
@@ -270,7 +274,7 @@ Result<> read_cluster_queue(const NamedObject& named, Intake& intake, Setup& set
   queue.cohort_name = read_parent(read, spec, {"cohort", "cohortName"});
   queue.policy = read_policy(read, spec);
   queue.groups = read_resource_groups(read, object.file, spec, {.has_parent = !queue.cohort_name.empty()}, names);
-  remark_checks(read, spec, queue, intake.reading.notes);
+  remark_checks(read, spec, queue, intake);
   setup.cluster_queues.emplace(named.name, std::move(queue));
   return verdict(read);
 }

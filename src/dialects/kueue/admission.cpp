@@ -24,7 +24,7 @@ template <class Read>
 Admission validated(const NamedObject& named, const Read& read) {
   Cluster cluster;
   Quota quota;
-  Intake intake{.cluster = cluster, .quota = quota};
+  Intake intake{.cluster = cluster, .quota = quota, .quota_alone = true};
   Setup setup;
   if (const Result<> good = read(intake, setup); !good) {
     return refused(named, good.error());

@@ -119,7 +119,8 @@ TEST(KueueAdmission, WarnsOfChecksThatAreNotRun) {
                                  "admissionChecksStrategy: {admissionChecks: [{name: c, onFlavors: [f, g]}]}, "));
   EXPECT_FALSE(admission.refusal);
   EXPECT_EQ(admission.warnings,
-            (std::vector<std::string>{"ClusterQueue \"x\": admission checks are taken to pass",
+            (std::vector<std::string>{"ClusterQueue \"x\": nobody runs admission checks: it admits "
+                                      "nothing, unless Gantree is to ignore them",
                                       "ClusterQueue \"x\": "
                                       "spec.admissionChecksStrategy.admissionChecks[0].onFlavors[1] is \"g\", which "
                                       "is no flavor of the queue"}));
