@@ -62,14 +62,20 @@ bool Evictions::is_cut_off(const StartedPod& pod) const {
 }
 
 bool Evictions::runs(const Entry& entry, const JobEntry* job) const {
-  const std::set<std::string>& pods = ledger_.pods_of(entry.key());
-  const bool any = std::any_of(pods.begin(), pods.end(), [&](const std::string& key) {
+  int cut_off = 0;
+  for (const std::string& key : ledger_.pods_of(entry.key())) {
     const StartedPod& pod = ledger_.pods.at(key);
-    return !pod.ended && !pod.held && !is_cut_off(pod);
-  });
-  // The job may know of pods that no event has told of yet.
+    if (pod.ended || pod.held) {
+      continue;
+    }
+    if (!is_cut_off(pod)) {
+      return true;
+    }
+    ++cut_off;
+  }
+  // The job may know of pods that no event has told of yet. It counts those that are cut off, too.
   const bool known = job != nullptr && !job->progress.end;
-  return any || (known && (!job->progress.suspended || job->progress.active > 0));
+  return known && (!job->progress.suspended || job->progress.active > cut_off);
 }
 
 void Evictions::release(Entry& entry, const JobEntry* job, Time now, Step& step) {

@@ -148,6 +148,8 @@ TEST(HostReplacement, DoesNotWaitForPodsThatNobodyCanEndSinceTheirHostIsDown) {
   cluster.server.change(FakeServer::key("Pod", "ns", "p"), [](Tree& pod) {
     pod.at({"metadata", "deletionTimestamp"}) = Tree::string("2026-01-01T00:00:00Z");
   });
+  cluster.server.change(FakeServer::key("Job", "ns", "j"),
+                        [](Tree& job) { job.at({"status", "terminating"}) = Tree::number(1); });
   cluster.settle();
   EXPECT_FALSE(cluster.admitted("j")) << "it is queued again, though its pod never goes";
   cluster.node("b", 4);
