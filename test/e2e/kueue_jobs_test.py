@@ -1,5 +1,14 @@
 """The life of queued jobs: the test plans of Kueue's topology proposal, and what may happen besides.
 
+Both versions of the proposal have the same plan. Its unit tests, line by line, are in test/unit/kueue/test_plan_test.cpp and once more here; its
+integration tests are:
+
+  adding new nodes                                      test_a_new_node_makes_admission_possible
+  assignment for required and preferred                 test_an_assignment_is_computed_for_required, ..._for_preferred_across_several_values
+  the gate is in the Job's pod template                 test_the_scheduling_gate_is_added_to_the_pod_template
+  pods with the gate are ungated                        test_pods_are_ungated_within_a_second_of_their_creation
+  the Workload can be suspended and unsuspended         test_a_workload_can_be_suspended_and_unsuspended
+
 All tests share one replica of Gantree; each has nodes, a network and queues of its own, its `pool`.
 """
 import statistics
