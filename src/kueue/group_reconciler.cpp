@@ -141,19 +141,23 @@ bool GroupReconciler::settle_priority(const PodGroup& group, Entry& entry, Time 
 
 void GroupReconciler::keep_owners(const PodGroup& group, Entry& entry, Time now, Step& step) {
   const std::vector<ObjectRef> owners = owners_of(group);
-  if (!group.single && !entry.guard.closed(entry.object.resource_version, now) &&
-      !is_owned_by_all(entry.object, owners)) {
-    json::Out metadata = json::Out::object();
-    metadata.add("uid", entry.object.ref.uid).add("ownerReferences", owners_body(owners));
-    const std::uint64_t id =
-        outbox_.order(step, Urgency::kStatus,
-                      {.verb = WriteVerb::kPatch,
-                       .object = entry.object.ref,
-                       .node = {},
-                       .body = json::Out::object().add("metadata", std::move(metadata)).to_json(false)},
-                      {.workload = entry.key()});
-    entry.guard.sent(id, entry.object.resource_version);
+  if (group.single || is_owned_by_all(entry.object, owners)) {
+    return;
   }
+  if (entry.guard.closed(entry.object.resource_version, now)) {
+    ledger_.look_again(group_job(entry.key()), entry.guard, now);
+    return;
+  }
+  json::Out metadata = json::Out::object();
+  metadata.add("uid", entry.object.ref.uid).add("ownerReferences", owners_body(owners));
+  const std::uint64_t id =
+      outbox_.order(step, Urgency::kStatus,
+                    {.verb = WriteVerb::kPatch,
+                     .object = entry.object.ref,
+                     .node = {},
+                     .body = json::Out::object().add("metadata", std::move(metadata)).to_json(false)},
+                    {.workload = entry.key()});
+  entry.guard.sent(id, entry.object.resource_version);
 }
 
 void GroupReconciler::make_workload(JobEntry& job, const std::string& key, PodGroup& group, Time now, Step& step) {

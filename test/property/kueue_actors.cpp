@@ -20,6 +20,12 @@ std::string owner_of(const Stored& stored) {
   return owners == nullptr || owners->items.empty() ? std::string() : owners->items.front().str({"uid"});
 }
 
+// The uid of the job, or the name of the group of plain pods.
+std::string owner_or_group(const Stored& pod) {
+  const std::string owner = owner_of(pod);
+  return owner.empty() ? pod.tree.str({"metadata", "labels", "kueue.x-k8s.io/pod-group-name"}) : owner;
+}
+
 bool is_over(const Stored& pod) {
   const std::string phase = pod.tree.str({"status", "phase"});
   return phase == "Succeeded" || phase == "Failed";
@@ -61,6 +67,7 @@ void World::sync_job(const std::string& key) {
   if (is_complete(job)) {
     return;
   }
+  const auto late = seen_started_.extract(key);
   const auto pods_now = [&] {
     std::vector<const Stored*> pods;
     for (const Stored* pod : server_.all("Pod")) {
@@ -70,6 +77,12 @@ void World::sync_job(const std::string& key) {
     }
     return pods;
   };
+  // Its controller acts on what it saw before, and finds out when it writes the status.
+  if (!late.empty() && late.mapped().uid() == job.uid() && extra_chance(50)) {
+    note(fmt::format("  the controller of {} is late", job.name));
+    run_job(key, late.mapped(), pods_now());
+    return;
+  }
   const bool suspended = job.tree.flag({"spec", "suspend"});
   if (suspended) {
     for (const Stored* pod : pods_now()) {
@@ -147,6 +160,7 @@ void World::make_pod(const Stored& job, int index) {
   pod.at({"metadata", "name"}) = Tree::string(name);
   pod.at({"metadata", "namespace"}) = Tree::string(job.ns);
   pod.at({"metadata", "labels", kIndex}) = Tree::string(std::to_string(index));
+  pod.at({"metadata", "labels", "batch.kubernetes.io/controller-uid"}) = Tree::string(job.uid());
   pod.at({"metadata", "ownerReferences"}) = Tree::parse(fmt::format(
       R"([{{"apiVersion":"batch/v1","kind":"Job","name":"{}","uid":"{}","controller":true}}])", job.name, job.uid()));
   pod.at({"status", "phase"}) = Tree::string("Pending");
@@ -168,14 +182,23 @@ void World::collect_garbage() {
   for (const Stored* job : server_.all("Job")) {
     alive.insert(job->uid());
   }
+  for (const Stored* pod : server_.all("Pod")) {
+    alive.insert(pod->uid());
+  }
   for (const Stored* workload : server_.all("Workload")) {
-    if (!alive.contains(owner_of(*workload))) {
+    const Tree* owners = workload->tree.find({"metadata", "ownerReferences"});
+    if (owners == nullptr || std::none_of(owners->items.begin(), owners->items.end(),
+                                          [&](const Tree& one) { return alive.contains(one.str({"uid"})); })) {
       note("  garbage: " + workload->name);
       given_.erase(key_of(*workload));
       server_.remove(key_of(*workload));
     }
   }
+  tidy_groups();
   for (const Stored* pod : server_.all("Pod")) {
+    if (owner_of(*pod).empty()) {
+      continue;
+    }
     if (!alive.contains(owner_of(*pod)) && is_over(*pod)) {
       server_.remove(key_of(*pod));
     } else if (!alive.contains(owner_of(*pod)) && !is_going(*pod)) {
@@ -244,7 +267,7 @@ void World::run_kubelets(bool all) {
       }
     } else if (pod->tree.str({"status", "phase"}) == "Pending") {
       become("Running");
-    } else if (pod->tree.str({"status", "phase"}) == "Running" && finishing_.contains(owner_of(*pod))) {
+    } else if (pod->tree.str({"status", "phase"}) == "Running" && finishing_.contains(owner_or_group(*pod))) {
       become(all || chance(90) ? "Succeeded" : "Failed");
     }
   }

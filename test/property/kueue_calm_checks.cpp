@@ -28,7 +28,9 @@ bool decides(const Order& order, const FakeServer& server) {
     return write.object.kind == "Job";
   }
   const Tree* status = body.find({"status"});
-  const bool evicts = holds(body, "Evicted") && !holds(object->tree, "Evicted");
+  // Whoever gave way takes nothing by share for a while, which only the one knows that was there.
+  const bool by_share = write.body.find("by fair shares") != std::string::npos;
+  const bool evicts = holds(body, "Evicted") && !holds(object->tree, "Evicted") && !by_share;
   const bool ends = holds(body, "Finished") && !holds(object->tree, "Finished");
   return status->members.contains("admission") || evicts || ends;
 }
@@ -38,6 +40,7 @@ bool decides(const Order& order, const FakeServer& server) {
 void World::check_calm() {
   check_always();
   check_jobs_when_calm();
+  check_groups_when_calm();
   check_nothing_is_left_to_do();
 }
 
@@ -76,9 +79,18 @@ void World::check_jobs_when_calm() {
       started.insert(job->uid());
     }
   }
+  for (const Stored* pod : server_.all("Pod")) {
+    const Tree* annotations = pod->tree.find({"metadata", "annotations"});
+    const bool told = annotations != nullptr && annotations->members.contains("kueue.x-k8s.io/workload");
+    const Tree* owners = pod->tree.find({"metadata", "ownerReferences"});
+    if (!told && owners != nullptr && started.contains(owners->items.front().str({"uid"}))) {
+      fault(fmt::format("pod {} was never told where to go", pod->name));
+    }
+  }
   // Below the host only kube-scheduler knows where pods go, and whether they fit together.
   for (const Stored* pod : by_host_&& topology_everywhere_ ? server_.all("Pod") : std::vector<const Stored*>()) {
-    const std::string owner = pod->tree.find({"metadata", "ownerReferences"})->items.front().str({"uid"});
+    const Tree* owners = pod->tree.find({"metadata", "ownerReferences"});
+    const std::string owner = owners == nullptr ? std::string() : owners->items.front().str({"uid"});
     const bool over =
         pod->tree.str({"status", "phase"}) == "Succeeded" || pod->tree.str({"status", "phase"}) == "Failed";
     // As long as others of its Workload run on a host that takes no more pods, one that was sent there waits for it.
@@ -92,7 +104,7 @@ void World::check_jobs_when_calm() {
 
 // Somebody who knows nothing but what is in the API has nothing to decide either: whoever waits would not fit.
 void World::check_nothing_is_left_to_do() {
-  Process other(ready_);
+  Process other(ready_, shares_);
   FakeServer copy = server_;
   copy.list_all_again();
   while (copy.has_events()) {

@@ -41,7 +41,8 @@ int gpus_of(const Tree& pod) {
 }
 
 std::string owner_of(const Tree& object) {
-  return object.find({"metadata", "ownerReferences"})->items.front().str({"uid"});
+  const Tree* owners = object.find({"metadata", "ownerReferences"});
+  return owners == nullptr ? std::string() : owners->items.front().str({"uid"});
 }
 
 // The levels that a domain and all of its hosts share.
@@ -180,7 +181,7 @@ void World::check_pods() {
     const Tree& pod = stored->tree;
     const std::string owner = owner_of(pod);
     const std::string node = pod.str({"spec", "nodeName"});
-    if (is_over(pod) || !jobs.contains(owner) || is_gated(pod)) {
+    if (is_over(pod) || (!owner.empty() && !jobs.contains(owner)) || is_gated(pod)) {
       if (!is_over(pod)) {
         on_host[node] += gpus_of(pod);
       }
@@ -190,7 +191,9 @@ void World::check_pods() {
     on_host[target] += gpus_of(pod);
     const std::string workload = pod.str({"metadata", "annotations", kWorkload});
     const auto given = given_.find(FakeServer::key("Workload", stored->ns, workload));
-    if (workload.empty() || given == given_.end() || pod.find({"metadata", "deletionTimestamp"}) != nullptr) {
+    // What was on a host that is gone is lost, though nobody has taken it away yet: another may have its place.
+    const bool lost = nodes_.contains(node) && !nodes_.at(node).exists;
+    if (workload.empty() || given == given_.end() || pod.find({"metadata", "deletionTimestamp"}) != nullptr || lost) {
       continue;
     }
     check_place(*stored, given->second, released[workload]);

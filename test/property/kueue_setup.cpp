@@ -48,6 +48,7 @@ void World::set_up() {
                 tree(fmt::format("{{'metadata':{{'name':'{}'}},'value':{}}}", name, value)));
   }
   queues_.resize(static_cast<std::size_t>(1 + pick(3)));
+  set_up_cohorts();
   const bool cohort = chance(60);
   for (int q = 0; q < static_cast<int>(queues_.size()); ++q) {
     queues_[static_cast<std::size_t>(q)].cohort = cohort && chance(85);
@@ -66,6 +67,22 @@ void World::set_up() {
                            {"block", fmt::format("b{}", h / 4)},
                            {"pool", flavors_[static_cast<std::size_t>(pick(static_cast<int>(flavors_.size())))]}};
     put_node(name);
+  }
+}
+
+// Some of the queues share with some of the others first.
+void World::set_up_cohorts() {
+  if (!extra_chance(40)) {
+    return;
+  }
+  for (const char* name : {"left", "right"}) {
+    server_.put(kKueue, "v1beta2", "Cohort",
+                tree(fmt::format("{{'metadata':{{'name':'{}'}},'spec':{{'parentName':'all','fairSharing':"
+                                 "{{'weight':'{}'}}}}}}",
+                                 name, extra_chance(50) ? 1 : 3)));
+  }
+  for (QueueSetup& queue : queues_) {
+    queue.in = extra_chance(40) ? "left" : extra_chance(50) ? "right" : "all";
   }
 }
 
@@ -97,7 +114,8 @@ void World::put_queue(int number) {
       tree(fmt::format("{{'metadata':{{'name':'c{}'}},'spec':{{'namespaceSelector':{{}},'queueingStrategy':'{}'{},"
                        "'preemption':{{'withinClusterQueue':'{}','reclaimWithinCohort':'{}'{}}},"
                        "'resourceGroups':[{{'coveredResources':['nvidia.com/gpu'],'flavors':[{}]}}]}}}}",
-                       number, chance(40) ? "StrictFIFO" : "BestEffortFIFO", queue.cohort ? ",'cohortName':'all'" : "",
+                       number, chance(40) ? "StrictFIFO" : "BestEffortFIFO",
+                       queue.cohort ? fmt::format(",'cohortName':'{}'", queue.in) : "",
                        within[static_cast<std::size_t>(pick(3))], reclaim[static_cast<std::size_t>(pick(3))],
                        chance(25) ? ",'borrowWithinCohort':{'policy':'LowerPriority'}" : "", flavors));
   server_.put(kKueue, "v1beta2", "ClusterQueue", std::move(wanted));
@@ -212,6 +230,9 @@ void World::act_on_a_job() {
     disturbed_ = disturbed_ || !suspend;
     note(fmt::format("user sets suspend of {} to {}", job.name, suspend));
     server_.change(key, [&](Tree& one) { one.at({"spec", "suspend"}) = Tree::boolean(suspend); });
+    if (!suspend) {
+      seen_started_.insert_or_assign(key, *server_.find(key));
+    }
   }
 }
 

@@ -14,14 +14,18 @@ constexpr std::size_t kRemembered = 150;
 
 }  // namespace
 
-World::World(std::uint32_t seed) : random_(seed) {
+World::World(std::uint32_t seed) : random_(seed), extra_random_(seed + 1'000'003) {
   set_up();
   // Below the host only kube-scheduler knows whether pods fit together, so they may never become ready.
   if (by_host_ && topology_everywhere_ && chance(40)) {
     ready_.timeout = std::chrono::seconds(120 + pick(600));
     ready_.recovery = chance(50) ? ready_.timeout : std::chrono::milliseconds(0);
   }
-  process_ = std::make_unique<Process>(ready_);
+  if (extra_chance(35)) {
+    shares_ = {ShareStrategy::kFinalShare, ShareStrategy::kInitialShare};
+  }
+  with_groups_ = extra_chance(30);
+  process_ = std::make_unique<Process>(ready_, shares_);
 }
 
 void World::note(std::string action) {
@@ -58,7 +62,7 @@ void World::happen() {
   } else if (what < 92) {
     now_ += std::chrono::milliseconds(pick(chance(10) ? 200'000 : 5'000));
   } else if (what < 98) {
-    use();
+    with_groups_&& extra_chance(40) ? use_groups() : use();
   } else if (what < 99) {
     act_on_a_node();
   } else if (chance(30)) {
@@ -152,7 +156,7 @@ void World::restart() {
   }
   check_quota();  // by what was known when these were decided
   orders_.clear();
-  process_ = std::make_unique<Process>(ready_);
+  process_ = std::make_unique<Process>(ready_, shares_);
   server_.list_all_again();
   // It decides nothing before all is listed.
   while (server_.has_events()) {
@@ -188,6 +192,9 @@ void World::clear() {
   note("everything is deleted");
   for (const Stored* job : server_.all("Job")) {
     server_.remove(FakeServer::key("Job", job->ns, job->name));
+  }
+  while (!groups_.empty()) {
+    delete_group(groups_.begin()->first);
   }
 }
 

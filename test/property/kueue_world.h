@@ -21,6 +21,7 @@ struct QueueSetup {
   std::map<std::string, int> nominal;  // by flavor
   std::map<std::string, int> borrowing;
   bool cohort = false;
+  std::string in = "all";  // the cohort
 };
 
 class World {
@@ -46,12 +47,15 @@ class World {
  private:
   int pick(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random_); }
   bool chance(int percent) { return pick(100) < percent; }
+  // For what worlds learned later: those of old seeds go on as they did.
+  bool extra_chance(int percent) { return std::uniform_int_distribution<int>(0, 99)(extra_random_) < percent; }
   void note(std::string action);
   void fault(std::string sentence) { faults_.push_back(std::move(sentence)); }
 
   // Setup.
   void set_up();
   void put_queue(int number);
+  void set_up_cohorts();
   void put_node(const std::string& name);
   void draw_queue(int number);
 
@@ -80,6 +84,11 @@ class World {
   void act_on_a_job();
   void act_on_a_workload();
   void act_on_a_node();
+  void use_groups();
+  void submit_group();
+  void put_group_pod(const std::string& name);
+  void delete_group(const std::string& name);
+  void tidy_groups();
 
   // Checks.
   void check_admission(const Stored& workload);
@@ -87,6 +96,7 @@ class World {
   void check_quota();
   void check_pods();
   void check_jobs_when_calm();
+  void check_groups_when_calm();
   void check_nothing_is_left_to_do();
   void check_nobody_is_passed_over();
   void check_place(const Stored& stored, const std::vector<Tree>& given,
@@ -96,9 +106,11 @@ class World {
   void forget_old_limits();
 
   std::mt19937 random_;
+  std::mt19937 extra_random_;
   Time now_ = Time(std::chrono::seconds(1'767'225'600));
   FakeServer server_;
   kueue::ReadyRules ready_;
+  std::vector<ShareStrategy> shares_;  // none: nobody is evicted by them
   std::unique_ptr<Process> process_;
   std::vector<Order> orders_;
 
@@ -115,13 +127,24 @@ class World {
     bool exists = true;
   };
   std::map<std::string, NodeFacts> nodes_;  // also those that are gone
-  std::set<std::string> finishing_;         // uids of jobs whose pods come to their end
+  std::set<std::string> finishing_;         // uids of jobs, or groups, whose pods come to their end
   std::map<std::string, std::set<int>> done_;
+  std::map<std::string, Stored>
+      seen_started_;  // jobs by key, as their users started them: their controller may be late
   std::map<std::string, std::vector<Tree>> given_;  // admissions of a Workload since it was last without, by key
   std::map<std::string, int> used_;                 // quota by cell, when last looked at
   std::map<std::string, int> old_limits_;           // by cell, as long as decisions under them may be on their way
   // Somebody started a job by hand, or deleted what accounts for it: its pods take room that is not theirs.
   bool disturbed_ = false;
+  struct Group {
+    int total = 1;
+    int gpus = 1;
+    int queue = 0;
+    std::string level;  // required; "" where none is
+  };
+  bool with_groups_ = false;
+  std::map<std::string, Group> groups_;  // of plain pods
+  int groups_made_ = 0;
   int jobs_made_ = 0;
   int pods_made_ = 0;
   std::deque<std::string> actions_;

@@ -135,8 +135,10 @@ WriteResult FakeServer::patch(Stored& stored, const Write& write) {
       if (const Tree* spec = body.find({"spec"})) {
         next.at({"spec"}).merge(*spec);
       }
-      if (const Tree* finalizers = body.find({"metadata", "finalizers"})) {
-        next.at({"metadata", "finalizers"}) = *finalizers;
+      for (const std::string_view list : {"finalizers", "ownerReferences"}) {
+        if (const Tree* wanted = body.find({"metadata", list})) {
+          next.at({"metadata", list}) = *wanted;
+        }
       }
     }
   }
@@ -161,6 +163,9 @@ WriteResult FakeServer::patch(Stored& stored, const Write& write) {
 }
 
 WriteResult FakeServer::patch_pod(Tree& pod, const Tree& patch) {
+  if (const std::string uid = patch.str({"metadata", "uid"}); !uid.empty() && uid != pod.str({"metadata", "uid"})) {
+    return WriteResult::kConflict;
+  }
   const Tree* gates = pod.find({"spec", "schedulingGates"});
   const bool gated = gates != nullptr && !gates->items.empty();
   Tree selector = pod.find({"spec", "nodeSelector"}) != nullptr ? *pod.find({"spec", "nodeSelector"}) : Tree();
@@ -185,6 +190,11 @@ WriteResult FakeServer::patch_pod(Tree& pod, const Tree& patch) {
       return std::any_of(less->items.begin(), less->items.end(),
                          [&](const Tree& one) { return one.str({"name"}) == gate.str({"name"}); });
     });
+  }
+  for (const std::string_view part : {"labels", "annotations"}) {
+    if (const Tree* marks = patch.find({"metadata", part})) {
+      pod.at({"metadata", part}).merge(*marks);
+    }
   }
   return WriteResult::kOk;
 }

@@ -6,8 +6,9 @@
 
 namespace gantree::test {
 
-Process::Process(const kueue::ReadyRules& ready)
-    : scheduler_(SchedulerOptions{}), controller_(scheduler_.cluster(), {.instance = "model", .ready = ready}) {
+Process::Process(const kueue::ReadyRules& ready, const std::vector<ShareStrategy>& shares)
+    : scheduler_(SchedulerOptions{}),
+      controller_(scheduler_.cluster(), {.instance = "model", .ready = ready, .shares = shares}) {
   scheduler_.rely_on(&controller_);
 }
 

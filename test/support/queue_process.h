@@ -15,7 +15,7 @@ namespace gantree::test {
 // One life of the program: what it takes in and what it orders, as its loop does it.
 class Process {
  public:
-  explicit Process(const kueue::ReadyRules& ready);
+  explicit Process(const kueue::ReadyRules& ready, const std::vector<ShareStrategy>& shares = {});
   void take(const ServerEvent& event, Time now);
   [[nodiscard]] std::vector<Order> step(Time now);
   void answered(std::uint64_t order, Answer answer, Time now);
