@@ -113,7 +113,9 @@ bool Admitter::is_known(const LineKey& key, const Line& line, Time now) {
   if (!line.verdict) {
     return false;
   }
-  return key.in_order ? line.verdict->reason == Reason::kQueueBlocked && line.head == line.entries.begin()->first
+  // The first one holds up the others, and not itself.
+  return key.in_order ? line.verdict->reason == Reason::kQueueBlocked && line.head == line.entries.begin()->first &&
+                            line.first().verdict.has_value()
                       : now - line.tried_at < kStillTrue;
 }
 

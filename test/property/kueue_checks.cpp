@@ -214,7 +214,7 @@ void World::check_pods() {
       assigned[domain.values] += domain.count;
     }
     for (const auto& [domain, count] : domains) {
-      if (assigned.contains(domain) && count > assigned[domain]) {
+      if (!disturbed_ && assigned.contains(domain) && count > assigned[domain]) {
         fault(fmt::format("{} pods of {} are sent to {}, {} were assigned", count, workload, domain.back(),
                           assigned[domain]));
       }

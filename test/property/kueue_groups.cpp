@@ -127,7 +127,8 @@ void World::check_groups_when_calm() {
       fault(fmt::format("{} has {} pods without a workload", name, released));
     }
     if (admitted && gated > 0 && released + succeeded < group.total) {
-      fault(fmt::format("{} is admitted, {} of its pods run and {} wait", name, released, gated));
+      fault(fmt::format("{} is admitted, {} of its pods run and {} wait: {}", name, released, gated,
+                        workload->tree.find({"status"})->to_json()));
     }
     if (released > group.total) {
       fault(fmt::format("{} of {} pods of {} were released", released, group.total, name));

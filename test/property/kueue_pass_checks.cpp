@@ -54,7 +54,9 @@ void World::check_nobody_is_passed_over() {
   }
   for (const Decision& decision : run_cycle(process_->cluster(), quota, std::move(submissions)).decisions) {
     if (decision.state == GangState::kPlaced) {
-      fault(fmt::format("{} was passed over: it would have been placed", decision.key.name));
+      const Entry& entry = process_->controller().workloads().at(decision.key.ns + "/" + decision.key.name);
+      fault(fmt::format("{} was passed over: it would have been placed; it was told: {}", decision.key.name,
+                        entry.verdict ? entry.verdict->message : "nothing"));
     }
   }
 }

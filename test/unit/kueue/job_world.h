@@ -78,14 +78,14 @@ class JobWorld {
     const std::string annotations =
         fmt::format("{}{}{}", state.annotations, state.annotations.empty() || mark.empty() ? "" : ",", mark);
     const std::string start = state.started ? R"("startTime":"2023-11-14T22:13:20Z")" : R"("active":0)";
-    send(
-        "batch", "v1", "Job",
-        fmt::format(
-            R"({{"metadata":{{"namespace":"default","name":"{0}","uid":"j-{0}","resourceVersion":"{1}",)"
-            R"("labels":{{"kueue.x-k8s.io/queue-name":"{7}"}},"annotations":{{{8}}}}},"spec":{{"suspend":{2},"parallelism":{3},)"
-            R"("completions":{3},"template":{{"metadata":{{"annotations":{{{4}}}}},"spec":{{"containers":[)"
-            R"({{"name":"c","resources":{{"requests":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}},"status":{{{5}{6}}}}})",
-            name, ++version, state.suspended, state.pods, annotations, start, state.status, state.queue, state.marks));
+    send("batch", "v1", "Job",
+         fmt::format(
+             R"({{"metadata":{{"namespace":"default","name":"{0}","uid":"j-{0}","resourceVersion":"{1}",)"
+             R"("labels":{{"kueue.x-k8s.io/queue-name":"{7}"}},"annotations":{{{8}}}}},)"
+             R"("spec":{{"suspend":{2},"parallelism":{3},)"
+             R"("completions":{3},"template":{{"metadata":{{"annotations":{{{4}}}}},"spec":{{"containers":[)"
+             R"({{"name":"c","resources":{{"requests":{{"nvidia.com/gpu":"1"}}}}}}]}}}}}},"status":{{{5}{6}}}}})",
+             name, ++version, state.suspended, state.pods, annotations, start, state.status, state.queue, state.marks));
   }
 
   // A pod of a job that was started.
