@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "apiserver/admission.h"
+#include "apiserver/allowed.h"
 #include "apiserver/apply.h"
 #include "apiserver/convert.h"
 #include "apiserver/defaults.h"
@@ -206,6 +207,9 @@ Task<std::optional<Answer>> try_change(Core& core, RequestPtr request, std::shar
   }
   if (const auto finished = finish(*request, *change, draft); !finished) {
     co_return std::optional<Answer>(refuse(finished.error()));
+  }
+  if (const auto may_give = check_gift(core, *request, &draft.current, draft.desired); !may_give) {
+    co_return std::optional<Answer>(refuse(may_give.error()));
   }
   if (asks) {
     const auto validated = co_await admit_validating(core, request, admission);

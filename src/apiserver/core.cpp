@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "apiserver/allowed.h"
 #include "apiserver/handlers.h"
 #include "apiserver/protobuf.h"
 #include "base/time.h"
@@ -11,11 +12,6 @@
 namespace gantree::apiserver {
 
 namespace {
-
-Failure forbidden(std::string_view user, const Deed& deed) {
-  return failure(403, "Forbidden", fmt::format("forbidden: no role lets user \"{}\" {}", user, in_words(deed)),
-                 {deed.group, deed.resource.substr(0, deed.resource.find('/'))}, deed.name);
-}
 
 // Headers have their limits: clients give up on answers with too many or too long ones.
 void add_warnings(const std::vector<std::string>& warnings, Answer& answer) {
@@ -47,11 +43,8 @@ Task<Answer> answer_call(Core& core, Call call) {
   if (!request) {
     co_return refuse(request.error());
   }
-  if (!request->call.trusted) {
-    const Deed deed = deed_of(*request);
-    if (!core.rights.allows(subject_of(request->call.user), deed)) {
-      co_return refuse(forbidden(request->call.user, deed));
-    }
+  if (const auto allowed = check_allowed(core, request->call, deed_of(*request)); !allowed) {
+    co_return refuse(allowed.error());
   }
   auto shared = std::make_shared<Request>(std::move(*request));
   Answer answer = co_await handle(core, shared);

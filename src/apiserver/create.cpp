@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "apiserver/admission.h"
+#include "apiserver/allowed.h"
 #include "apiserver/apply.h"
 #include "apiserver/convert.h"
 #include "apiserver/handlers.h"
@@ -112,6 +113,9 @@ Task<Answer> create_from(Core& core, RequestPtr request, Object object, Account 
     rename_if_taken(core, *request, generated, object);
   } else if (const auto sound = check_object(*kind, nullptr, object, ""); !sound) {
     co_return refuse(sound.error());
+  }
+  if (const auto may_give = check_gift(core, *request, nullptr, object); !may_give) {
+    co_return refuse(may_give.error());
   }
   Written written;
   written.request = request;

@@ -1,6 +1,7 @@
 // patch: what the body is by its content type, and what it makes of the object.
 #include <fmt/format.h>
 
+#include "apiserver/allowed.h"
 #include "apiserver/apply.h"
 #include "apiserver/handlers.h"
 #include "apiserver/intake.h"
@@ -163,6 +164,12 @@ Task<Answer> patch_object(Core& core, RequestPtr request) {
     };
     const Key key{request->kind->namespaced ? request->ns : "", request->name};
     if (core.store.find(request->kind->table, key) == nullptr && request->subresource.empty()) {
+      // Who may change what is there may not make something new by that.
+      Deed creation = deed_of(*request);
+      creation.verb = "create";
+      if (const auto allowed = check_allowed(core, request->call, creation); !allowed) {
+        co_return refuse(allowed.error());
+      }
       auto object = change->transform(nullptr);
       if (!object) {
         co_return refuse(object.error());

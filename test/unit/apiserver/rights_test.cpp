@@ -12,8 +12,9 @@ constexpr const char* kRbac = "/apis/rbac.authorization.k8s.io/v1";
 class Rights : public testing::Test {
  protected:
   // Status of what the robot asks.
-  int ask(std::string method, std::string path, std::string body = "") {
+  int ask(std::string method, std::string path, std::string body = "", std::string type = "application/json") {
     Call call;
+    call.content_type = std::move(type);
     call.method = std::move(method);
     const std::size_t query = path.find('?');
     call.path = path.substr(0, query);
@@ -71,6 +72,60 @@ TEST_F(Rights, RolesNamePartsOfObjectsAndSingleOnes) {
   EXPECT_EQ(ask("PATCH", "/api/v1/namespaces/default/pods/a", "{}"), 403);
   EXPECT_EQ(ask("GET", std::string(kMaps) + "/mine"), 404);
   EXPECT_EQ(ask("GET", std::string(kMaps) + "/other"), 403);
+}
+
+TEST_F(Rights, WhoMayPatchMayNotMakeByApplying) {
+  const auto apply = [&] {
+    return ask("PATCH", std::string(kMaps) + "/a?fieldManager=x", config_map("a"), "application/apply-patch+yaml");
+  };
+  grant(R"([{"apiGroups":[""],"resources":["configmaps"],"verbs":["patch"]}])", true);
+  EXPECT_EQ(apply(), 403);
+  (void)world.post(kMaps, config_map("a"));
+  EXPECT_EQ(apply(), 200);
+}
+
+TEST_F(Rights, NobodyGivesWhatHeDoesNotHave) {
+  grant(R"([{"apiGroups":["rbac.authorization.k8s.io"],"resources":["*"],"verbs":["create","patch","get"]},
+            {"apiGroups":[""],"resources":["pods"],"verbs":["get","list"]}])",
+        true);
+  const std::string roles = std::string(kRbac) + "/clusterroles";
+  const auto role = [](const std::string& name, const std::string& rules) {
+    return R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":")" + name +
+           R"("},"rules":)" + rules + "}";
+  };
+  const auto binding = [](const std::string& of) {
+    return R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"of-)" + of +
+           R"("},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":")" + of +
+           R"("},"subjects":[{"kind":"ServiceAccount","name":"robot","namespace":"default"}]})";
+  };
+  const std::string readers = R"([{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}])";
+  const std::string all = R"([{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}])";
+  const std::string named = R"([{"apiGroups":[""],"resources":["secrets"],"resourceNames":["x"],"verbs":["get"]}])";
+  EXPECT_EQ(ask("POST", roles, role("reader", readers)), 201);
+  EXPECT_EQ(ask("POST", roles, role("lord", all)), 403);
+  EXPECT_EQ(ask("POST", roles, role("spy", named)), 403);
+  EXPECT_EQ(ask("PATCH", roles + "/reader", R"({"rules":)" + all + "}", "application/merge-patch+json"), 403);
+  EXPECT_EQ(ask("PATCH", roles + "/reader", R"({"rules":[]})", "application/merge-patch+json"), 200);
+  const std::string bindings = std::string(kRbac) + "/clusterrolebindings";
+  EXPECT_EQ(ask("POST", bindings, binding("reader")), 201);
+  EXPECT_EQ(ask("POST", bindings, binding("cluster-admin")), 403);
+  EXPECT_EQ(ask("POST", bindings, binding("not-there-yet")), 403);
+  EXPECT_EQ(world.post(roles, role("lord", all)).status, 201) << "the administrator may";
+  EXPECT_EQ(ask("POST", bindings, binding("lord")), 403);
+}
+
+TEST_F(Rights, WhoMayEscalateOrBindGivesAnything) {
+  grant(R"([{"apiGroups":["rbac.authorization.k8s.io"],"resources":["*"],"verbs":["create","escalate","bind"]}])",
+        true);
+  EXPECT_EQ(ask("POST", std::string(kRbac) + "/clusterroles",
+                R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"lord"},
+                    "rules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]})"),
+            201);
+  EXPECT_EQ(ask("POST", std::string(kRbac) + "/clusterrolebindings",
+                R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"b"},
+                    "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"lord"}})"),
+            201);
+  EXPECT_EQ(ask("GET", "/api/v1/secrets"), 403) << "he was not among the subjects";
 }
 
 TEST_F(Rights, TheAdministratorsRoleNeedNotBeThere) {
