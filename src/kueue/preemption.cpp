@@ -256,6 +256,7 @@ void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>&
   }
   entry.fruitless = 0;
   grants_.assume(entry, decision);
+  step.wake_by(now);  // those that it held up may be tried
   std::string who;
   for (const Eviction& eviction : plan.evictions) {
     Entry& victim = ledger_.entries.at(eviction.key.ns + "/" + eviction.key.name);

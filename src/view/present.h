@@ -13,8 +13,8 @@
 namespace gantree::view {
 
 // Running gangs as placed where they are, by name, or as evicted where the records say that they are on their way out;
-// then what becomes of those that ask, as a cycle decides it now. Pods that are nobody's gang (those of Deployments) are
-// left out: what they use is in use. The cluster is as text_plan() wants it afterwards.
+// then what becomes of those that ask, as a cycle decides it now. Pods that are nobody's gang (those of Deployments)
+// are left out: what they use is in use. The cluster is as text_plan() wants it afterwards.
 [[nodiscard]] Plan present_plan(Cluster& cluster, Quota& quota, std::vector<Submission> queue,
                                 const std::map<GangKey, GangRecord>& records);
 

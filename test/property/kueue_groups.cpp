@@ -15,6 +15,13 @@ std::string group_of(const Stored& pod) {
   return pod.tree.str({"metadata", "labels", kName});
 }
 
+bool holds(const Tree& workload, std::string_view type) {
+  const Tree* conditions = workload.find({"status", "conditions"});
+  return conditions != nullptr && std::any_of(conditions->items.begin(), conditions->items.end(), [&](const Tree& one) {
+           return one.str({"type"}) == type && one.str({"status"}) == "True";
+         });
+}
+
 bool is_over(const Stored& pod) {
   const std::string phase = pod.tree.str({"status", "phase"});
   return phase == "Succeeded" || phase == "Failed";
@@ -122,7 +129,8 @@ void World::check_groups_when_calm() {
       released += !is_over(*pod) && !is_gated(*pod) ? 1 : 0;
     }
     const Stored* workload = server_.find(FakeServer::key("Workload", "ns", name));
-    const bool admitted = workload != nullptr && workload->tree.find({"status", "admission"}) != nullptr;
+    const bool over = workload != nullptr && holds(workload->tree, "Finished");
+    const bool admitted = workload != nullptr && !over && workload->tree.find({"status", "admission"}) != nullptr;
     if (released > 0 && workload == nullptr) {
       fault(fmt::format("{} has {} pods without a workload", name, released));
     }
