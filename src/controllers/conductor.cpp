@@ -345,7 +345,8 @@ void Conductor::answered(std::uint64_t id, const Answer& answer, Time now) {
 }
 
 void Conductor::tell_answer(Notice& notice, const Answer& answer, bool done, Time now) {
-  const Result<Value> root = answer.text == nullptr ? Value() : apiserver::parse_json(*answer.text);
+  const bool needed = answer.text != nullptr && (!done || notice.wants_name());
+  const Result<Value> root = needed ? apiserver::parse_json(*answer.text) : Value();
   const std::string_view name = root ? text_at(*root, {"metadata", "name"}) : std::string_view();
   const std::string_view why = root ? text_at(*root, {"message"}) : std::string_view();
   if (const auto event = done ? notice.made(name, last_event_, now) : notice.refused(why, last_event_, now)) {

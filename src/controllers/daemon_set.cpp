@@ -23,6 +23,13 @@ constexpr std::pair<std::string_view, std::string_view> kTolerated[] = {
     {"node.kubernetes.io/pid-pressure", "NoSchedule"},  {"node.kubernetes.io/unschedulable", "NoSchedule"},
 };
 
+// The pods of one node while newer ones may start beside older ones.
+struct Pair {
+  std::string node;
+  const Item* old = nullptr;
+  const Item* fresh = nullptr;
+};
+
 struct Daemons {
   const Item& set;
   Object root;
@@ -38,6 +45,8 @@ struct Daemons {
   std::int64_t collisions = 0;
   std::shared_ptr<Notice> notice = nullptr;
   std::vector<const Item*> deleted = {};
+  bool surges = false;           // new pods start before the old ones go
+  std::vector<Pair> pairs = {};  // of nodes that have an old one, where it surges
 };
 
 void delete_pod(Daemons& state, const Item& pod, Turn& turn) {
@@ -99,6 +108,8 @@ Daemons read_daemons(const Item& set, Object root, const std::vector<const Item*
                     labels == nullptr ? Object() : *labels, whole_at(state.root, {"status", "collisionCount"}), turn);
   state.revision = revision.name.substr(set.name.size() + 1);
   state.collisions = revision.collisions;
+  state.surges = text_at(state.root, {"spec", "updateStrategy", "type"}) != "OnDelete" &&
+                 share_at(state.root, {"spec", "updateStrategy", "rollingUpdate", "maxSurge"}, 100, true, 0) > 0;
   state.notice = turn.will_tell(set, "Created pod: ");
   add_tolerations(state.pod_template);
   for (const Item* pod : pods) {
@@ -131,17 +142,24 @@ void look_at_node(Daemons& state, const Item& node, std::size_t& made, Turn& tur
     }
     return;
   }
-  const Item* kept = nullptr;
+  Pair pair{.node = node.name};
   for (const Item* pod : at->second) {
-    const bool superfluous = kept != nullptr || pod->finished() || !may_stay;
+    const bool fresh = pod->label(kRevisionHash) == state.revision;
+    const Item*& place = fresh ? pair.fresh : pair.old;
+    const bool taken = place != nullptr || (!state.surges && (pair.fresh != nullptr || pair.old != nullptr));
+    const bool superfluous = taken || pod->finished() || !may_stay;
     if (superfluous && !pod->deleting()) {
       delete_pod(state, *pod, turn);
     }
-    kept = superfluous || pod->deleting() ? kept : pod;
+    place = superfluous || pod->deleting() ? place : pod;
   }
   state.desired += may_stay ? 1 : 0;
+  const Item* kept = pair.old != nullptr ? pair.old : pair.fresh;
   if (kept == nullptr) {
     return;
+  }
+  if (state.surges && may_start && pair.old != nullptr) {
+    state.pairs.push_back(pair);
   }
   state.current += 1;
   state.misscheduled += may_start || may_stay ? 0 : 1;
@@ -150,8 +168,39 @@ void look_at_node(Daemons& state, const Item& node, std::size_t& made, Turn& tur
   state.updated += kept->label(kRevisionHash) == state.revision ? 1 : 0;
 }
 
+// New pods start beside the old ones, so many at a time; an old one goes when the new one is available. One that is of
+// no use is no reason to wait.
+void roll_by_surge(Daemons& state, Turn& turn) {
+  const std::int64_t min_ready = whole_at(state.root, {"spec", "minReadySeconds"});
+  std::int64_t left =
+      share_at(state.root, {"spec", "updateStrategy", "rollingUpdate", "maxSurge"}, state.desired, true, 0);
+  std::vector<const Pair*> waiting;
+  for (const Pair& pair : state.pairs) {
+    if (pair.fresh == nullptr) {
+      waiting.push_back(&pair);
+    } else if (available(*pair.fresh, min_ready, turn)) {
+      delete_pod(state, *pair.old, turn);
+    } else {
+      --left;
+    }
+  }
+  std::size_t made = 0;
+  for (const Pair* pair : waiting) {
+    const bool useless = !available(*pair->old, min_ready, turn);
+    if ((useless || left > 0) && made < kMostPodsAtATime) {
+      left -= useless ? 0 : 1;
+      ++made;
+      create_pod(state, pair->node, turn);
+    }
+  }
+}
+
 void roll(Daemons& state, Turn& turn) {
   if (text_at(state.root, {"spec", "updateStrategy", "type"}) == "OnDelete" || state.updated == state.current) {
+    return;
+  }
+  if (state.surges) {
+    roll_by_surge(state, turn);
     return;
   }
   const std::int64_t may_miss = std::max<std::int64_t>(

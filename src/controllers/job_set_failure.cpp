@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "apiserver/pattern.h"
 #include "controllers/job_set.h"
 
 namespace gantree::controllers::jobset {
@@ -26,10 +27,23 @@ bool among(const Array* list, std::string_view text) {
          std::any_of(list->begin(), list->end(), [&](const Value& one) { return text_of(one) == text; });
 }
 
+// An empty list matches all; a pattern that cannot be read matches nothing.
+bool matches_any(const Array* patterns, std::string_view text) {
+  return patterns == nullptr || patterns->empty() ||
+         std::any_of(patterns->begin(), patterns->end(), [&](const Value& one) {
+           const auto pattern = apiserver::Pattern::compile(text_of(one));
+           return pattern && (*pattern)->matches(text);
+         });
+}
+
 bool applies(const Value& rule, const Item& job, const Object& root) {
   const Value* condition = find_condition(root, "Failed");
-  const std::string_view reason = condition == nullptr ? std::string_view() : text_at(*condition, {"reason"});
-  return among(array_at(rule, {"targetReplicatedJobs"}), job.label(kReplicatedJob)) &&
+  const auto said = [&](std::string_view key) {
+    return condition == nullptr ? std::string_view() : text_at(*condition, {key});
+  };
+  const std::string_view reason = said("reason");
+  return matches_any(array_at(rule, {"onJobFailureMessagePatterns"}), said("message")) &&
+         among(array_at(rule, {"targetReplicatedJobs"}), job.label(kReplicatedJob)) &&
          among(array_at(rule, {"onJobFailureReasons"}), reason);
 }
 

@@ -45,6 +45,10 @@ Notice::Notice(const Item& about, std::string_view component, std::string messag
   about_.version = about.version;
 }
 
+bool Notice::wants_name() const {
+  return told_ < kToldOneByOne || open_ <= 1;
+}
+
 std::optional<Object> Notice::made(std::string_view name, std::uint64_t& last, Time now) {
   --open_;
   if (told_ < kToldOneByOne) {

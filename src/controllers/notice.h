@@ -37,6 +37,8 @@ class Notice {
   Notice(const Item& about, std::string_view component, std::string message);
 
   void expect() { ++open_; }
+  // Whether the next answer's name will be told. To look for it in vain costs time where there are many.
+  [[nodiscard]] bool wants_name() const;
   // One of the creations is answered; `name` of what was made, or why there is none. The event to be stored, if any.
   [[nodiscard]] std::optional<Object> made(std::string_view name, std::uint64_t& last, Time now);
   [[nodiscard]] std::optional<Object> refused(std::string_view why, std::uint64_t& last, Time now);

@@ -150,6 +150,28 @@ TEST_F(AppsTest, ADaemonSetHasAPodForEachNodeThatItWants) {
   EXPECT_THAT(cluster.names(Kind::kPod), SizeIs(3));
 }
 
+TEST_F(AppsTest, ADaemonSetThatSurgesStartsTheNewPodBeforeTheOldOneGoes) {
+  cluster.add_node("n2");
+  cluster.add(Kind::kDaemonSet,
+              "{'metadata':{'name':'web'},'spec':{'updateStrategy':{'rollingUpdate':{'maxSurge':1,'maxUnavailable':0}},"
+              "'selector':{'matchLabels':{'app':'web'}},'template':{'metadata':{'labels':{'app':'web'}},'spec':{"
+              "'schedulerName':'default-scheduler','containers':[{'name':'main','image':'v1'}]}}}}");
+  cluster.pass(10s);
+  ASSERT_EQ(status(Kind::kDaemonSet, "numberAvailable"), 2);
+  cluster.change(Kind::kDaemonSet, "web", kNewImage);
+  std::size_t most = 0;
+  for (int i = 0; i < 100; ++i) {
+    cluster.pass(200ms);
+    most = std::max(most, of_image("v1") + of_image("v2"));
+    EXPECT_EQ(status(Kind::kDaemonSet, "numberAvailable"), 2);
+  }
+  EXPECT_EQ(of_image("v2"), 2U);
+  EXPECT_EQ(of_image("v1"), 0U);
+  // The old one of the first node may still stop while the new one of the second starts.
+  EXPECT_GE(most, 3U);
+  EXPECT_LE(most, 4U);
+}
+
 TEST_F(AppsTest, ABudgetTellsHowManyMayGo) {
   cluster.add(Kind::kPodDisruptionBudget,
               "{'metadata':{'name':'web'},'spec':{'minAvailable':2,'selector':{'matchLabels':{'app':'web'}}}}");

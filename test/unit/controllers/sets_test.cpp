@@ -170,7 +170,9 @@ TEST_F(JobSetTest, StartsAllAnewWhereOneFailsAndThenFails) {
 TEST_F(JobSetTest, FailsAtOnceWhereARuleOfThatGroupSaysSo) {
   add("'failurePolicy':{'maxRestarts':5,'rules':[{'name':'other','action':'RestartJobSet','targetReplicatedJobs':['b']}"
       ","
-      "{'name':'mine','action':'FailJobSet','onJobFailureReasons':['BackoffLimitExceeded']}]},",
+      "{'name':'silent','action':'RestartJobSet','onJobFailureMessagePatterns':['^nothing', '(']},"
+      "{'name':'mine','action':'FailJobSet','onJobFailureReasons':['BackoffLimitExceeded'],"
+      "'onJobFailureMessagePatterns':['backoff li.it$']}]},",
       "{'gantree.dev/fail-after':'20s'}");
   cluster.run_pods();
   cluster.pass(40s);
