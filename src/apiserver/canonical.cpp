@@ -17,6 +17,9 @@ namespace {
 
 __extension__ using Wide = __int128;
 
+// Of the years 0 and 9999.
+constexpr std::int64_t kFirstSecond = -62'167'219'200;
+constexpr std::int64_t kLastSecond = 253'402'300'799;
 constexpr Wide kNano = 1'000'000'000;
 constexpr Wide kMost = Wide(std::numeric_limits<std::int64_t>::max()) * kNano;
 constexpr std::array<std::string_view, 10> kDecimalSuffixes = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
@@ -185,7 +188,8 @@ void canonicalize_time(Value& value, bool micro) {
     return;
   }
   const auto seconds = parse_time(text);
-  if (!seconds) {
+  // In another zone it may already be the year 10000, which cannot be written.
+  if (!seconds || *seconds < kFirstSecond || *seconds > kLastSecond) {
     return;
   }
   const Time time{std::chrono::seconds(*seconds)};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/time.h"
+
 namespace gantree {
 namespace {
 
@@ -30,6 +32,15 @@ TEST(ParseTime, RefusesAllElse) {
 TEST(MicroTime, HasSixDigitsBehindTheSeconds) {
   EXPECT_EQ(to_micro_time(WallTime{} + std::chrono::seconds(951'782'400) + std::chrono::microseconds(42)),
             "2000-02-29T00:00:00.000042Z");
+}
+
+TEST(Time, IsWrittenAlsoWhereTheClockHasEnded) {
+  const auto text = [](std::string_view given) { return rfc3339(Time(std::chrono::seconds(*parse_time(given)))); };
+  for (const std::string_view given :
+       {"2026-01-31T12:34:56Z", "9999-12-31T23:59:59Z", "2568-04-12T01:59:44Z", "1969-12-31T23:59:59Z"}) {
+    EXPECT_EQ(text(given), given);
+  }
+  EXPECT_EQ(rfc3339_micro(Time(std::chrono::milliseconds(1'234))), "1970-01-01T00:00:01.234000Z");
 }
 
 }  // namespace
