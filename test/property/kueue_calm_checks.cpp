@@ -55,7 +55,9 @@ void World::check_jobs_when_calm() {
     const bool suspended = job->tree.flag({"spec", "suspend"});
     const auto found = workloads.find(job->uid());
     if (found == workloads.end()) {
-      if (!over) {
+      // Somebody started it before it had one, and a restart later it looks like what ran before anybody came.
+      const bool runs_by_hand = !suspended && disturbed_;
+      if (!over && !runs_by_hand) {
         fault(fmt::format("{} has no workload", job->name));
       }
       continue;

@@ -181,6 +181,10 @@ void World::check_pods() {
     const Tree& pod = stored->tree;
     const std::string owner = owner_of(pod);
     const std::string node = pod.str({"spec", "nodeName"});
+    // Nothing is bound to a host that is down: what hangs there is not waited for.
+    if (pod.find({"metadata", "deletionTimestamp"}) != nullptr && nodes_.contains(node) && !nodes_.at(node).ready) {
+      continue;
+    }
     if (is_over(pod) || (!owner.empty() && !jobs.contains(owner)) || is_gated(pod)) {
       if (!is_over(pod)) {
         on_host[node] += gpus_of(pod);

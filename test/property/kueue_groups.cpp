@@ -99,6 +99,15 @@ void World::delete_group(const std::string& name) {
   groups_.erase(name);
 }
 
+// A host that comes anew does not know what ran on the one before it. Jobs make theirs anew, users do not.
+void World::lose_group_pods(const std::string& host) {
+  for (const Stored* pod : server_.all("Pod")) {
+    if (!group_of(*pod).empty() && pod->tree.str({"spec", "nodeName"}) == host) {
+      server_.remove(FakeServer::key("Pod", pod->ns, pod->name));
+    }
+  }
+}
+
 // What has run its course is cleared away by those who made it.
 void World::tidy_groups() {
   std::map<std::string, int> left;

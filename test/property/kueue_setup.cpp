@@ -262,6 +262,9 @@ void World::act_on_a_node() {
   NodeFacts& facts = it->second;
   const int what = pick(100);
   if (!facts.exists || what < 35) {
+    if (!facts.exists) {
+      lose_group_pods(name);
+    }
     facts.ready = true;
     facts.cordoned = false;
     note("node is well: " + name);

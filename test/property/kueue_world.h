@@ -89,6 +89,7 @@ class World {
   void put_group_pod(const std::string& name);
   void delete_group(const std::string& name);
   void tidy_groups();
+  void lose_group_pods(const std::string& host);
 
   // Checks.
   void check_admission(const Stored& workload);
