@@ -22,13 +22,9 @@ std::string called_as(const char* path) {
   return name == "kubectl-gantree" || name == "kubectl_gantree" ? "kubectl gantree" : "gantree";
 }
 
-int usage_error(const CLI::App& app, const CLI::ParseError& error, std::string_view first_word) {
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
-  if (chosen.empty() && !first_word.empty() && !first_word.starts_with('-')) {
-    gantree::tell(fmt::format("there is no command \"{}\"", first_word));
-  } else {
-    gantree::tell(error.what());
-  }
+  gantree::tell(error.what());
   fmt::print(stderr, "Try: {} {}--help\n", app.get_name(), chosen.empty() ? "" : chosen.front()->get_name() + " ");
   return gantree::kBadInput;
 }
@@ -73,11 +69,18 @@ int run_command(int argc, char** argv) {
   CLI::App* help = app.add_subcommand("help", "Print this help, or that of a command");
   help->add_option("COMMAND", topic, "Which command");
   help->callback([&] { run = [&] { return print_help(app, topic, help); }; });
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (!first.empty() && !first.starts_with('-') && app.get_subcommand_no_throw(std::string(first)) == nullptr) {
+    // Before CLI11 looks: it would answer --help with the help of the whole.
+    gantree::tell(fmt::format("there is no command \"{}\"", first));
+    fmt::print(stderr, "Try: {} --help\n", app.get_name());
+    return gantree::kBadInput;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version come as errors of code 0.
-    return error.get_exit_code() == 0 ? app.exit(error) : usage_error(app, error, argc > 1 ? argv[1] : "");
+    return error.get_exit_code() == 0 ? app.exit(error) : usage_error(app, error);
   }
   return run();
 }

@@ -28,7 +28,9 @@ bool write_output(std::string_view text) {
 }
 
 void tell(std::string_view message) {
-  fmt::print(stderr, "gantree: {}\n", message);
+  // Errors of files that could not be read say so themselves, as they are printed beside those that name a line.
+  constexpr std::string_view kWho = "gantree: ";
+  fmt::print(stderr, "{}{}\n", message.starts_with(kWho) ? "" : kWho, message);
 }
 
 }  // namespace gantree

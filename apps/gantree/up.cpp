@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -16,6 +17,7 @@
 
 #include "apiserver/api.h"
 #include "apiserver/front.h"
+#include "base/whole_number.h"
 #include "cluster_access.h"
 #include "commands.h"
 #include "connection.h"
@@ -54,6 +56,33 @@ std::string host_of(const std::string& listen) {
     host = host.substr(1, host.size() - 2);
   }
   return host.empty() || host == "*" || host == "0.0.0.0" ? "127.0.0.1" : host;
+}
+
+// Endpoints are addresses, never names.
+std::string address_of(const std::string& host) {
+  in6_addr ignored = {};
+  return ::inet_pton(AF_INET, host.c_str(), &ignored) == 1 || ::inet_pton(AF_INET6, host.c_str(), &ignored) == 1
+             ? host
+             : "127.0.0.1";
+}
+
+// For CLI11: what is wrong with the text, or "". "60x" is made 60.
+std::string read_speed(std::string& text) {
+  const std::string number = text.ends_with('x') ? text.substr(0, text.size() - 1) : text;
+  double speed = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), speed);
+  if (error != std::errc() || end != number.data() + number.size() || !(speed >= 0.01 && speed <= 100'000)) {
+    return fmt::format("\"{}\" is no speed such as 1, 60x or 0.5, of 0.01 to 100000", text);
+  }
+  text = number;
+  return {};
+}
+
+std::string check_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const auto port = colon == std::string::npos ? std::nullopt : whole_number(text.substr(colon + 1), 0);
+  return port && *port <= 65'535 ? std::string()
+                                 : fmt::format("\"{}\" is no address such as 127.0.0.1:16443 or :0", text);
 }
 
 // A port of this machine that nobody uses now.
@@ -103,18 +132,58 @@ void greet(const std::string& kubeconfig, const std::string& server, bool schedu
   std::fflush(stdout);
 }
 
-// The nodes that the user asks for.
-Result<> fill(apiserver::Api& api, const UpFlags& flags) {
+// What the user asks nodes to be made from: "--generate demo".
+std::string wanted_nodes(const UpFlags& flags) {
+  std::string text = flags.nodes.empty() ? "" : fmt::format("--nodes {}", flags.nodes);
+  if (!flags.generate.empty()) {
+    text += fmt::format("{}--generate {}", text.empty() ? "" : " ", flags.generate);
+  }
+  return text;
+}
+
+// The nodes that the user asks for. Those of a folder that was filled before stay as they are, without those that were
+// removed since.
+Result<> fill(apiserver::Api& api, UpFlags& flags) {
+  const std::string wanted = wanted_nodes(flags);
+  if (wanted.empty()) {
+    return {};
+  }
+  if (const std::string made = read_mark(api, kNodesMark); !made.empty()) {
+    if (made != wanted) {
+      tell(fmt::format(
+          "the cluster has its nodes already, of {}: {} is passed over. gantree node add adds hosts, --data "
+          "FOLDER makes another cluster",
+          made, wanted));
+      flags.generate.clear();
+    }
+    return {};
+  }
   if (!flags.nodes.empty()) {
     if (auto added = add_nodes_of_file(api, flags.nodes); !added) {
       return added;
     }
   }
-  return flags.generate.empty() ? Result<>() : add_generated_nodes(api, flags.generate);
+  if (!flags.generate.empty()) {
+    if (auto added = add_generated_nodes(api, flags.generate); !added) {
+      return added;
+    }
+  }
+  return set_mark(api, kNodesMark, wanted);
+}
+
+// The network of generated nodes, once.
+Result<> fill_network(apiserver::Api& api, const UpFlags& flags, const std::stop_token& stop) {
+  if (flags.generate.empty() || !read_mark(api, kNetworkMark).empty()) {
+    return {};
+  }
+  if (auto added = add_topologies(api, flags.generate, stop); !added) {
+    return added;
+  }
+  return set_mark(api, kNetworkMark, flags.generate);
 }
 
 // The scheduler, installed as in any cluster and run in this process, until it is told to end.
-Result<> schedule(apiserver::Api& api, UpFlags& flags, const std::string& server, Log& log) {
+Result<> schedule(apiserver::Api& api, UpFlags& flags, DataFolder& folder, const std::string& server, Log& log) {
   const auto port = free_port();
   if (!port) {
     return tl::unexpected(port.error());
@@ -128,12 +197,11 @@ Result<> schedule(apiserver::Api& api, UpFlags& flags, const std::string& server
   if (auto filled = fill(api, flags); !filled) {
     return filled;
   }
+  folder.keep();
   // What the webhooks have to judge can be made only when they are served, which run_service() sees to.
   const std::jthread rest([&](const std::stop_token& stop) {
-    if (!flags.generate.empty()) {
-      if (auto added = add_topologies(api, flags.generate, stop); !added && !stop.stop_requested()) {
-        log.warning(added.error().message);
-      }
+    if (auto added = fill_network(api, flags, stop); !added && !stop.stop_requested()) {
+      log.warning(added.error().message);
     }
     greet(flags.run.config.kubeconfig, server, true);
   });
@@ -178,6 +246,7 @@ Result<> serve(UpFlags flags) {
     return fail(Errc::kIo, fmt::format("{}; choose another address with --listen, as in --listen 127.0.0.1:0",
                                        front.error().message));
   }
+  (*api)->announce(address_of(host), (*front)->port(), certificate->authority);
   const bool is_v6 = host.find(':') != std::string::npos;
   const std::string server =
       fmt::format("https://{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", (*front)->port());
@@ -195,10 +264,11 @@ Result<> serve(UpFlags flags) {
     if (auto filled = fill(**api, flags); !filled) {
       return filled;
     }
+    (*folder)->keep();
     greet(*kubeconfig, server, false);
     wait_for_signal(signals);
   } else {
-    if (auto ran = schedule(**api, flags, server, log); !ran) {
+    if (auto ran = schedule(**api, flags, **folder, server, log); !ran) {
       return ran;
     }
   }
@@ -220,6 +290,7 @@ void add_up(CLI::App& app, std::function<int()>& run) {
   command->add_flag("--no-sync", flags->no_sync,
                     "Do not wait for the disk: what is answered outlives the process, but not a crash of the machine");
   command->add_option("--listen", flags->listen, "Where the API is served; port 0 stands for any free one")
+      ->check(CLI::Validator(check_address, ""))
       ->type_name("HOST:PORT")
       ->capture_default_str();
   command->add_option("--nodes", flags->nodes, "The Nodes of this file, a dump of a real cluster for example")
@@ -229,8 +300,7 @@ void add_up(CLI::App& app, std::function<int()>& run) {
                    "Made-up nodes, as in blocks=4,racks=8,hosts=16,gpus=8, or a preset: see below")
       ->type_name("SHAPE");
   command->add_option("--speed", flags->pace.speed, "How many times faster than real the simulated pods and nodes are")
-      ->transform([](std::string text) { return text.ends_with('x') ? text.substr(0, text.size() - 1) : text; })
-      ->check(CLI::Range(0.01, 100'000.0))
+      ->transform(CLI::Validator(read_speed, ""))
       ->type_name("N")
       ->capture_default_str();
   add_duration(*command, "--start-delay", flags->pace.start_delay,

@@ -77,6 +77,7 @@ Result<std::unique_ptr<DataFolder>> DataFolder::open(const std::string& path) {
   std::string folder = path;
   const bool temporary = path.empty();
   std::error_code error;
+  const bool fresh = !std::filesystem::exists(path, error) || std::filesystem::is_empty(path, error);
   if (temporary) {
     std::string pattern = (std::filesystem::temp_directory_path(error) / "gantree-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) {
@@ -102,11 +103,11 @@ Result<std::unique_ptr<DataFolder>> DataFolder::open(const std::string& path) {
                                        "with --data",
                                        folder));
   }
-  return std::unique_ptr<DataFolder>(new DataFolder(std::move(folder), lock, temporary));
+  return std::unique_ptr<DataFolder>(new DataFolder(std::move(folder), lock, temporary, fresh));
 }
 
 DataFolder::~DataFolder() {
-  if (temporary_) {
+  if (temporary_ || fresh_) {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }

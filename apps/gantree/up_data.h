@@ -14,11 +14,14 @@ namespace gantree {
 class DataFolder {
  public:
   // Makes it where it is not there. "": one in the system's folder of temporary files, which goes with this.
-  // Fails where another process uses it.
+  // Fails where another process uses it. What it makes goes with this, unless it is told to keep() it or was not empty
+  // before: a start that fails leaves nothing behind.
   [[nodiscard]] static Result<std::unique_ptr<DataFolder>> open(const std::string& path);
   ~DataFolder();
   DataFolder(const DataFolder&) = delete;
   DataFolder& operator=(const DataFolder&) = delete;
+
+  void keep() { fresh_ = false; }
 
   [[nodiscard]] std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -36,11 +39,13 @@ class DataFolder {
                                                      const std::string& token) const;
 
  private:
-  DataFolder(std::string path, int lock, bool temporary) : path_(std::move(path)), lock_(lock), temporary_(temporary) {}
+  DataFolder(std::string path, int lock, bool temporary, bool fresh)
+      : path_(std::move(path)), lock_(lock), temporary_(temporary), fresh_(fresh) {}
 
   std::string path_;
   int lock_ = -1;
   bool temporary_ = false;
+  bool fresh_ = false;  // it was not there, or empty
 };
 
 // Where it is unless the user says: below XDG_DATA_HOME, else .gantree in the working directory.

@@ -26,6 +26,7 @@ constexpr std::size_t kFewUnderWay = 1'000;
 // How long the scheduler's webhooks may take to be there.
 constexpr std::chrono::milliseconds kPatience{30'000};
 constexpr std::chrono::milliseconds kPause{200};
+constexpr std::string_view kSystem = "/api/v1/namespaces/kube-system";
 
 // Creates objects one after another without waiting for each. What is there already is left alone.
 class Creator {
@@ -108,6 +109,29 @@ void create_nodes_in(json::Value value, Creator& creator, std::size_t& count) {
 }
 
 }  // namespace
+
+std::string read_mark(apiserver::Api& api, std::string_view mark) {
+  apiserver::Call call;
+  call.method = "GET";
+  call.path = kSystem;
+  const auto system = apiserver::parse_json(api.call_and_wait(std::move(call)).text());
+  return system ? std::string(apiserver::text_at(*system, {"metadata", "annotations", mark})) : std::string();
+}
+
+Result<> set_mark(apiserver::Api& api, std::string_view mark, const std::string& value) {
+  apiserver::Object annotations;
+  annotations[mark] = value;
+  apiserver::Object patch;
+  apiserver::object_in(patch, "metadata")["annotations"] = std::move(annotations);
+  apiserver::Call call;
+  call.method = "PATCH";
+  call.path = kSystem;
+  call.content_type = "application/merge-patch+json";
+  call.body = apiserver::to_json(patch);
+  call.agent = "gantree-up";
+  const apiserver::Answer answer = api.call_and_wait(std::move(call));
+  return answer.ok() ? Result<>() : fail(Errc::kIo, fmt::format("namespace kube-system: {}", answer.text()));
+}
 
 Result<> add_workload_kinds(apiserver::Api& api) {
   Creator creator(api);

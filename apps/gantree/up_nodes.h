@@ -3,11 +3,18 @@
 
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "apiserver/api.h"
 #include "base/error.h"
 
 namespace gantree {
+
+// What was done to the cluster once, kept as annotations of the namespace kube-system.
+inline constexpr std::string_view kNodesMark = "gantree.dev/nodes";      // what its nodes were made from
+inline constexpr std::string_view kNetworkMark = "gantree.dev/network";  // and its topologies
+[[nodiscard]] std::string read_mark(apiserver::Api& api, std::string_view mark);
+[[nodiscard]] Result<> set_mark(apiserver::Api& api, std::string_view mark, const std::string& value);
 
 // The kinds that the controllers know and no API server has by itself.
 [[nodiscard]] Result<> add_workload_kinds(apiserver::Api& api);

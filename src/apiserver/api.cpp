@@ -304,6 +304,16 @@ void Api::after(std::chrono::milliseconds delay, std::function<void()> step) {
   thread_->after(delay, std::move(step));
 }
 
+void Api::announce(std::string host, int port, std::string authority) {
+  thread_->post([thread = thread_.get(), host = std::move(host), port, authority = std::move(authority)] {
+    ApiOptions& options = thread->core.options;
+    options.host = host;
+    options.port = port;
+    options.authority = authority;
+    thread->core.namespaces.begin();
+  });
+}
+
 void Api::set_service(std::string name, std::string address) {
   thread_->post([thread = thread_.get(), name = std::move(name), address = std::move(address)] {
     thread->core.options.services.insert_or_assign(name, address);

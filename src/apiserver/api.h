@@ -98,6 +98,10 @@ struct ApiOptions {
   std::string secret = {};
   // Where webhooks that name a Service are reached: "namespace/name" to "127.0.0.1:9443".
   std::map<std::string, std::string, std::less<>> services = {};
+  // Where and by whose word the server is reached, for clients inside; see announce().
+  std::string host = {};
+  int port = 0;
+  std::string authority = {};  // PEM
   std::function<std::chrono::system_clock::time_point()> clock = {};  // the system's where not given
   // Told where things went wrong that nobody asked for: one sentence. Api thread.
   std::function<void(const std::string&)> trouble = {};
@@ -125,6 +129,9 @@ class Api {
   void post(std::function<void()> step);
   // Once, after `delay`, on the api thread. Any thread.
   void after(std::chrono::milliseconds delay, std::function<void()> step);
+  // Where the server is reached, and who vouches for it: then there are the Service "default/kubernetes", which leads
+  // there, and the ConfigMap "kube-root-ca.crt" in every namespace.
+  void announce(std::string host, int port, std::string authority);
   // The address of a Service from now on.
   void set_service(std::string name, std::string address);
 

@@ -48,6 +48,7 @@ Task<Answer> answer_call(Core& core, Call call) {
   }
   auto shared = std::make_shared<Request>(std::move(*request));
   Answer answer = co_await handle(core, shared);
+  core.requests.count(*shared, answer.status);
   add_warnings(shared->warnings, answer);
   co_return answer;
 }

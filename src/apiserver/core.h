@@ -17,6 +17,7 @@
 #include "apiserver/defaults.h"
 #include "apiserver/definitions.h"
 #include "apiserver/garbage.h"
+#include "apiserver/health.h"
 #include "apiserver/kind.h"
 #include "apiserver/metadata.h"
 #include "apiserver/namespaces.h"
@@ -84,6 +85,7 @@ class Core {
   Namespaces namespaces;
   WebhookCaller webhooks;
   Rights rights;
+  RequestCounts requests;
   // Pages that take long to make, by path, as long as the kinds stay the same.
   std::map<std::string, std::string, std::less<>> openapi_pages;
   std::uint64_t openapi_edition = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "apiserver/core.h"
@@ -12,6 +13,10 @@ namespace gantree::apiserver {
 namespace {
 
 constexpr std::size_t kMostPerTurn = 500;
+constexpr std::string_view kAuthority = "kube-root-ca.crt";
+constexpr std::string_view kOwnService = "kubernetes";
+// The first of those that Services are given.
+constexpr std::string_view kOwnAddress = "10.96.0.1";
 // So few objects keep a deleted namespace that it tells of them.
 constexpr std::size_t kFewLeft = 100;
 
@@ -75,6 +80,28 @@ bool same_but_for_times(const Array& a, const Array& b) {
   });
 }
 
+bool says_the_same(const Object& a, const Object& b, std::string_view member) {
+  const Value* one = a.if_contains(member);
+  const Value* other = b.if_contains(member);
+  return one != nullptr && other != nullptr && same(*one, *other);
+}
+
+// Creates the object, or replaces it where it says something else. Made by nobody but the server.
+void keep(Core& core, std::string_view table, std::string_view ns, const std::string& collection, Object object,
+          const std::function<bool(const Object&)>& right) {
+  const std::string name(text_at(object, {"metadata", "name"}));
+  const auto known = core.read(table, {std::string(ns), name});
+  if (known && right(*known)) {
+    return;
+  }
+  Call call = creation(collection, object);
+  if (known) {
+    call.method = "PUT";
+    call.path += "/" + name;
+  }
+  core.ask(std::move(call), [](const Answer&) {});
+}
+
 }  // namespace
 
 void Namespaces::begin() {
@@ -98,12 +125,23 @@ void Namespaces::changed(std::string_view table, const Key& key, const Facts* no
       ending_.insert(key.name);
       schedule();
     } else {
-      core_.soon([this, ns = key.name] { give_account(ns); });
+      core_.soon([this, ns = key.name] {
+        give_account(ns);
+        give_authority(ns);
+        if (ns == "default") {
+          give_own_service();
+        }
+      });
     }
   } else if (now == nullptr && ending_.contains(key.ns)) {
     schedule();
   } else if (table == "serviceaccounts" && now == nullptr && key.name == "default") {
     core_.soon([this, ns = key.ns] { give_account(ns); });
+  } else if (table == "configmaps" && key.name == kAuthority) {
+    core_.soon([this, ns = key.ns] { give_authority(ns); });
+  } else if (now == nullptr && key.ns == "default" && key.name == kOwnService &&
+             (table == "services" || table == "endpoints" || table == "endpointslices.discovery.k8s.io")) {
+    core_.soon([this] { give_own_service(); });
   }
 }
 
@@ -212,6 +250,47 @@ void Namespaces::tell_what_is_left(const std::string& ns) {
     object_in(object, "status")["conditions"] = std::move(conditions);
     return true;
   });
+}
+
+void Namespaces::give_authority(const std::string& ns) {
+  const Entry* entry = core_.store.find("namespaces", {"", ns});
+  if (core_.options.authority.empty() || entry == nullptr || entry->facts->deleting) {
+    return;
+  }
+  Object object = named("v1", "ConfigMap", kAuthority);
+  object["data"] = Object{{"ca.crt", core_.options.authority}};
+  keep(core_, "configmaps", ns, fmt::format("/api/v1/namespaces/{}/configmaps", ns), std::move(object),
+       [this](const Object& known) { return text_at(known, {"data", "ca.crt"}) == core_.options.authority; });
+}
+
+void Namespaces::give_own_service() {
+  const std::string& host = core_.options.host;
+  const int port = core_.options.port;
+  if (host.empty() || core_.store.find("namespaces", {"", "default"}) == nullptr) {
+    return;
+  }
+  Object service = named("v1", "Service", kOwnService);
+  object_in(service, "metadata")["labels"] = Object{{"component", "apiserver"}, {"provider", "kubernetes"}};
+  Array ports{Object{{"name", "https"}, {"port", 443}, {"protocol", "TCP"}, {"targetPort", port}}};
+  service["spec"] = Object{{"type", "ClusterIP"}, {"clusterIP", kOwnAddress}, {"ports", std::move(ports)}};
+  if (core_.store.find("services", {"default", std::string(kOwnService)}) == nullptr) {
+    core_.ask(creation("/api/v1/namespaces/default/services", service), [](const Answer&) {});
+  }
+  const Array leads_to{Object{{"name", "https"}, {"port", port}, {"protocol", "TCP"}}};
+  Object endpoints = named("v1", "Endpoints", kOwnService);
+  object_in(endpoints, "metadata")["labels"] = Object{{"endpointslice.kubernetes.io/skip-mirror", "true"}};
+  endpoints["subsets"] = Array{Object{{"addresses", Array{Object{{"ip", host}}}}, {"ports", leads_to}}};
+  keep(core_, "endpoints", "default", "/api/v1/namespaces/default/endpoints", endpoints,
+       [&](const Object& known) { return says_the_same(known, endpoints, "subsets"); });
+  Object slice = named("discovery.k8s.io/v1", "EndpointSlice", kOwnService);
+  object_in(slice, "metadata")["labels"] = Object{{"kubernetes.io/service-name", kOwnService}};
+  slice["addressType"] = host.find(':') == std::string::npos ? "IPv4" : "IPv6";
+  slice["endpoints"] = Array{Object{{"addresses", Array{Value(host)}}, {"conditions", Object{{"ready", true}}}}};
+  slice["ports"] = leads_to;
+  keep(core_, "endpointslices.discovery.k8s.io", "default",
+       "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", slice, [&](const Object& known) {
+         return says_the_same(known, slice, "ports") && says_the_same(known, slice, "endpoints");
+       });
 }
 
 void Namespaces::give_account(const std::string& ns) {

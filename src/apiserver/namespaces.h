@@ -30,6 +30,10 @@ class Namespaces {
   bool empty_out(const std::string& ns);
   void tell_what_is_left(const std::string& ns);
   void give_account(const std::string& ns);
+  // Who vouches for the server, where that was told.
+  void give_authority(const std::string& ns);
+  // The Service that leads to the server itself, and where it leads to.
+  void give_own_service();
 
   Core& core_;
   std::set<std::string, std::less<>> ending_;

@@ -5,6 +5,7 @@
 
 #include "apiserver/discovery.h"
 #include "apiserver/handlers.h"
+#include "apiserver/health.h"
 #include "apiserver/openapi.h"
 
 namespace gantree::apiserver {
@@ -136,7 +137,7 @@ Object root_page(const Core& core) {
       paths.push_back(Value("/apis/" + version.group + "/" + version.version));
     }
   }
-  for (const std::string_view path : {"/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"}) {
+  for (const std::string_view path : {"/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"}) {
     paths.push_back(Value(path));
   }
   Object object;
@@ -165,7 +166,10 @@ Answer serve_page(Core& core, const Request& request) {
     return json_answer(200, version_page());
   }
   if (segments[0] == "healthz" || segments[0] == "livez" || segments[0] == "readyz") {
-    return text_answer(200, "ok");
+    return health_page(core, request, segments);
+  }
+  if (segments[0] == "metrics" && segments.size() == 1) {
+    return metrics_page(core);
   }
   return no_page();
 }

@@ -102,8 +102,7 @@ Findings check_permissions(std::string_view who, std::span<const std::pair<Permi
              .advice = advice}};
   }
   if (findings.empty()) {
-    findings.push_back({.check = "permissions",
-                        .sentence = fmt::format("{} may do all {} things that gantree run does", who, allowed.size())});
+    findings.push_back({.check = "permissions", .sentence = fmt::format("{} may do all that gantree run does", who)});
   }
   return findings;
 }
@@ -217,6 +216,21 @@ Finding check_installed(const Installation& installation, std::span<const Deploy
             .advice = fmt::format("kubectl describe pods -n {} -l app.kubernetes.io/name=gantree", installation.ns)};
   }
   return {.check = "installed", .sentence = state};
+}
+
+bool is_embedded(std::string_view version) {
+  return version.ends_with("+gantree");
+}
+
+Finding check_embedded(bool schedules) {
+  if (!schedules) {
+    return {.health = Health::kWarning,
+            .check = "installed",
+            .sentence = "this is a cluster of gantree up --no-scheduler, and no Deployment of Gantree is there",
+            .advice = "gantree up without --no-scheduler, or gantree run beside it"};
+  }
+  return {.check = "installed",
+          .sentence = "this is a cluster of gantree up: Gantree runs in its process, without Deployment and lease"};
 }
 
 Finding check_lease(const Installation& installation, const std::optional<LeaseFact>& lease, webhook::WallTime now) {

@@ -50,6 +50,10 @@ enum class WebhookMode : std::uint8_t { kOff, kOwnCertificate, kGivenCertificate
 
 [[nodiscard]] Finding check_installed(const Installation& installation, std::span<const DeploymentFact> deployments);
 
+// Whether the scheduler runs in the process of the embedded cluster itself.
+[[nodiscard]] bool is_embedded(std::string_view version);
+[[nodiscard]] Finding check_embedded(bool schedules);
+
 // Nothing where there is no such lease.
 [[nodiscard]] Finding check_lease(const Installation& installation, const std::optional<LeaseFact>& lease,
                                   webhook::WallTime now);

@@ -22,6 +22,9 @@ namespace gantree {
 
 namespace {
 
+// What the embedded API server calls the scheduler in its process, among its checks.
+constexpr std::string_view kSchedulerCheck = "gantree-scheduler";
+
 using kube::Reply;
 using kube::Resource;
 
@@ -77,10 +80,12 @@ class Examination {
     add(check_queues(queues_));
     if (deployments) {
       add(check_schedulers(options_.installation, options_.schedulers, deployments_));
-      add(check_installed(options_.installation, deployments_));
+      installed();
     }
     neighbour();
-    lease();
+    if (!inside_) {
+      lease();
+    }
     if (mode == WebhookMode::kOff) {
       add(Finding{.check = "webhook", .sentence = "the webhook is switched off"});
     } else {
@@ -140,7 +145,17 @@ class Examination {
       return false;
     }
     add(check_version(options_.server, *version));
+    embedded_ = is_embedded(*version);
+    inside_ = embedded_ && get(fmt::format("/readyz/{}", kSchedulerCheck)).ok();
     return true;
+  }
+
+  void installed() {
+    const bool deployed = std::any_of(deployments_.begin(), deployments_.end(), [&](const DeploymentFact& one) {
+      return one.ns == options_.installation.ns && one.name == options_.installation.name;
+    });
+    add(inside_ || (embedded_ && !deployed) ? check_embedded(inside_)
+                                            : check_installed(options_.installation, deployments_));
   }
 
   // Asks on behalf of the service account where one may ask that, else for oneself.
@@ -269,7 +284,8 @@ class Examination {
     for (const auto kind : {webhook::ConfigurationKind::kValidating, webhook::ConfigurationKind::kMutating}) {
       asked = configuration({kind, options_.installation.webhook()}) || asked;
     }
-    if (!asked) {
+    // The API server reaches the scheduler that is in its own process without a Service.
+    if (!asked || inside_) {
       return;
     }
     std::size_t ready = 0;
@@ -356,6 +372,8 @@ class Examination {
   std::vector<QueueFact> queues_;
   std::set<std::string, std::less<>> kueue_kinds_;  // that are served
   bool has_topologies_ = false;
+  bool embedded_ = false;  // a cluster of gantree up
+  bool inside_ = false;    // and the scheduler runs in its process
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "dialects/koordinator/coverage.h"
 
 #include <set>
+#include <string>
+#include <vector>
 
 namespace gantree::koordinator {
 
@@ -23,15 +25,19 @@ Coverage cover(const NetworkTopology& network, std::span<const NodeLabels> nodes
   Coverage coverage;
   coverage.nodes = nodes.size();
   std::set<std::string_view> outside;
+  std::vector<std::string> paths(nodes.size());
   for (const Layer& layer : network.layers) {
     LayerCoverage& covered = coverage.layers.emplace_back();
     covered.layer = layer.name;
     covered.keys = layer.keys;
-    std::set<std::string_view> values;
-    for (const NodeLabels& node : nodes) {
+    std::set<std::string_view> domains;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const NodeLabels& node = nodes[i];
       const std::string_view value = value_of(layer, node.labels);
+      // No label has such a letter.
+      (paths[i] += '\n') += value;
       if (!value.empty()) {
-        values.insert(value);
+        domains.insert(paths[i]);
         continue;
       }
       covered.without.push_back(node.name);
@@ -39,7 +45,7 @@ Coverage cover(const NetworkTopology& network, std::span<const NodeLabels> nodes
         outside.insert(node.name);
       }
     }
-    covered.domains = values.size();
+    covered.domains = domains.size();
   }
   coverage.outside.assign(outside.begin(), outside.end());
   return coverage;

@@ -19,7 +19,7 @@ struct NodeLabels {
 struct LayerCoverage {
   std::string layer;
   std::vector<std::string> keys;
-  std::size_t domains = 0;           // different values there are
+  std::size_t domains = 0;           // paths from the root: rack-1 of two blocks is two
   std::vector<std::string> without;  // nodes that have none of the labels
 };
 

@@ -117,6 +117,10 @@ TEST(Doctor, CountsLabelsLayerByLayerAndNamesNodesOutside) {
   ASSERT_EQ(good.size(), 2U);
   says(good[0], Health::kOk, "in 1 domain");
   says(good[1], Health::kOk, "in 2 domains");
+  // A rack is one of its block: two blocks with the same names of racks have twice as many.
+  const std::vector<NodeFact> two{node("a", {{"block", "b1"}, {"rack", "r1"}}),
+                                  node("b", {{"block", "b2"}, {"rack", "r1"}})};
+  says(check_topology(blocks_and_racks(), std::nullopt, two)[1], Health::kOk, "in 2 domains");
 }
 
 TEST(Doctor, TellsALabelThatNobodyHas) {
@@ -203,6 +207,13 @@ TEST(Doctor, LooksWhetherGantreeIsThere) {
   says(check_installed(here, std::vector<DeploymentFact>{{"gantree-system", "gantree", 2, 1}}), Health::kWarning,
        "1 of 2");
   says(check_installed(here, std::vector<DeploymentFact>{{"gantree-system", "gantree", 2, 2}}), Health::kOk, "2 of 2");
+}
+
+TEST(Doctor, KnowsAClusterThatHasTheSchedulerInside) {
+  EXPECT_TRUE(is_embedded("v1.36.3+gantree"));
+  EXPECT_FALSE(is_embedded("v1.36.3+k3s1"));
+  says(check_embedded(true), Health::kOk, "Gantree runs in its process");
+  says(check_embedded(false), Health::kWarning, "--no-scheduler");
 }
 
 TEST(Doctor, LooksWhetherSomebodyLeads) {
