@@ -7,6 +7,7 @@
 #include "controllers/family.h"
 #include "controllers/leader_worker_names.h"
 #include "controllers/names.h"
+#include "controllers/tasks.h"
 
 namespace gantree::controllers {
 
@@ -46,6 +47,9 @@ void Conductor::removed(Kind kind, std::string_view ns, std::string_view name) {
   touch(nullptr, *item);
   if (kind == Kind::kPod && !item->pod->node.empty() && !item->finished()) {
     retry_bindings();
+  }
+  if (kind == Kind::kService) {
+    mark(Task::kEndpoints, Kind::kEndpoints, item->key());
   }
   forget(kind, item->key());
 }
@@ -148,6 +152,14 @@ void Conductor::touch_pod(const Item* before, const Item& pod) {
   const bool counts = before == nullptr || before->pod->ready != pod.pod->ready ||
                       before->pod->phase != pod.pod->phase || before->deleting() != pod.deleting() ||
                       before->labels != pod.labels;
+  const bool reached = counts || before->pod->address != pod.pod->address || before->pod->node != pod.pod->node;
+  if (reached && view_.count(Kind::kService) > 0) {
+    view_.each_in_namespace(Kind::kService, pod.ns, [&](const Item& service) {
+      if (leads_to(service, pod) || (before != nullptr && leads_to(service, *before))) {
+        mark(Task::kService, service);
+      }
+    });
+  }
   if (counts && view_.count(Kind::kPodDisruptionBudget) > 0) {
     for (const Item* budget : view_.in_namespace(Kind::kPodDisruptionBudget, pod.ns)) {
       mark(Task::kDisruption, *budget);
@@ -275,7 +287,7 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
     wake(key, std::max(*turn.due(), now + std::chrono::milliseconds(1)));
   }
   std::chrono::milliseconds pause(static_cast<std::int64_t>(turn.effort() / kObjectsPerMillisecond));
-  if (key.task == Task::kDaemonSet || key.task == Task::kDisruption) {
+  if (key.task == Task::kDaemonSet || key.task == Task::kDisruption || key.task == Task::kService) {
     pause = std::max(pause, kCrowd);
   } else if (key.task == Task::kBinding) {
     note_binding_of(key, turn);

@@ -23,6 +23,8 @@ constexpr Duty kDuties[] = {
     {Task::kDisruption, Kind::kPodDisruptionBudget, sync_disruption_budget, "controllermanager"},
     {Task::kClaim, Kind::kPersistentVolumeClaim, sync_claim, "persistentvolume-controller"},
     {Task::kVolume, Kind::kPersistentVolume, sync_volume, "persistentvolume-controller"},
+    {Task::kService, Kind::kService, sync_service, "endpoint-slice-controller"},
+    {Task::kEndpoints, Kind::kEndpoints, sync_endpoints, "endpoint-controller"},
     {Task::kJobSet, Kind::kJobSet, sync_job_set, "jobset"},
     {Task::kLeaderWorkerSet, Kind::kLeaderWorkerSet, sync_leader_worker_set, "leaderworkerset"},
     {Task::kLeader, Kind::kPod, sync_leader, "leaderworkerset"},

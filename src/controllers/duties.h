@@ -27,6 +27,8 @@ enum class Task : std::uint8_t {
   kDisruption,  // PodDisruptionBudgets
   kClaim,       // PersistentVolumeClaims
   kVolume,      // PersistentVolumes
+  kService,     // where Services lead to
+  kEndpoints,   // Endpoints of Services that are gone
   kJobSet,
   kLeaderWorkerSet,
   kLeader,  // leader pods of LeaderWorkerSets: their workers

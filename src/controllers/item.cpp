@@ -56,12 +56,41 @@ Phase phase_of(std::string_view text) {
   return text == "Failed" ? Phase::kFailed : Phase::kPending;
 }
 
+std::vector<std::string> host_ports_of(const Value& root) {
+  std::vector<std::string> taken;
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    const Array* containers = array_at(root, {"spec", list});
+    for (std::size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
+      const Value& container = (*containers)[i];
+      const Array* ports = array_at(container, {"ports"});
+      const bool stays = list == "containers" || text_at(container, {"restartPolicy"}) == "Always";
+      for (std::size_t j = 0; stays && ports != nullptr && j < ports->size(); ++j) {
+        if (const std::int64_t port = whole_at((*ports)[j], {"hostPort"}); port > 0) {
+          const std::string_view protocol = text_at((*ports)[j], {"protocol"});
+          taken.push_back(fmt::format("{} {}", protocol.empty() ? "TCP" : protocol, port));
+        }
+      }
+    }
+  }
+  return taken;
+}
+
 std::unique_ptr<PodFacts> read_pod(const Value& root) {
   auto pod = std::make_unique<PodFacts>();
   pod->node = text_at(root, {"spec", "nodeName"});
+  pod->address = text_at(root, {"status", "podIP"});
   pod->phase = phase_of(text_at(root, {"status", "phase"}));
   pod->ours = text_at(root, {"spec", "schedulerName"}) == kPlainScheduler;
   pod->requests = requests_of(root);
+  pod->priority = whole_at(root, {"spec", "priority"});
+  pod->nominated = text_at(root, {"status", "nominatedNodeName"});
+  if (const Array* terms =
+          array_at(root, {"spec", "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"})) {
+    for (const Value& term : *terms) {
+      pod->repels.push_back(apiserver::to_json(term));
+    }
+  }
+  pod->host_ports = host_ports_of(root);
   const Array* gates = array_at(root, {"spec", "schedulingGates"});
   pod->gated = gates != nullptr && !gates->empty();
   if (const Value* ready = find_condition(root, "Ready")) {
@@ -174,6 +203,10 @@ Result<Item> read_item(Kind kind, Text text) {
   }
   if (kind == Kind::kNode) {
     item.node = read_node(*root);
+  }
+  if (kind == Kind::kService && text_at(*root, {"spec", "type"}) != "ExternalName") {
+    const Object* selector = object_at(*root, {"spec", "selector"});
+    item.selector = selector == nullptr ? Labels() : read_map(*selector);
   }
   item.text = std::move(text);
   return item;

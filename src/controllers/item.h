@@ -49,6 +49,11 @@ struct PodFacts {
   std::string node;
   bool ours = false;  // asks for the plain scheduler
   Amounts requests;
+  std::int64_t priority = 0;
+  std::string nominated;                // the node on which room is made for it
+  std::vector<std::string> repels;      // terms of required anti-affinity, as JSON
+  std::vector<std::string> host_ports;  // "TCP 80"
+  std::string address;                  // podIP
   Phase phase = Phase::kPending;
   bool ready = false;
   bool gated = false;
@@ -88,6 +93,7 @@ struct Item {
   std::string volume;           // that a claim names
   std::unique_ptr<PodFacts> pod;
   std::unique_ptr<NodeFacts> node;
+  Labels selector;  // of a Service; none: it selects nothing
   Text text;
 
   [[nodiscard]] bool deleting() const { return deleted.has_value(); }

@@ -22,7 +22,11 @@ const std::array<KindFacts, kKinds>& all_kind_facts() {
       {Kind::kStorageClass, "storage.k8s.io", "v1", "storageclasses", "StorageClass", false, true},
       {Kind::kJobSet, "jobset.x-k8s.io", "v1alpha2", "jobsets", "JobSet", true, true},
       {Kind::kLeaderWorkerSet, "leaderworkerset.x-k8s.io", "v1", "leaderworkersets", "LeaderWorkerSet", true, true},
-      {Kind::kService, "", "v1", "services", "Service", true, false},
+      {Kind::kService, "", "v1", "services", "Service", true, true},
+      {Kind::kEndpoints, "", "v1", "endpoints", "Endpoints", true, true},
+      {Kind::kEndpointSlice, "discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", true, true},
+      {Kind::kConfigMap, "", "v1", "configmaps", "ConfigMap", true, true},
+      {Kind::kSecret, "", "v1", "secrets", "Secret", true, true},
       {Kind::kEvent, "", "v1", "events", "Event", true, false},
   }};
   return kFacts;

@@ -26,11 +26,15 @@ enum class Kind : std::uint8_t {
   kStorageClass,
   kJobSet,
   kLeaderWorkerSet,
-  kService,  // made, never read
-  kEvent,    // made, never read
+  kService,
+  kEndpoints,
+  kEndpointSlice,
+  kConfigMap,              // whether it is there
+  kSecret,                 // whether it is there
+  kEvent,                  // made, never read
 };
 
-inline constexpr std::size_t kKinds = 18;
+inline constexpr std::size_t kKinds = 22;
 
 struct KindFacts {
   Kind kind = Kind::kPod;

@@ -20,8 +20,13 @@ void sync_daemon_set(const Item& daemon_set, Turn& turn);
 void sync_disruption_budget(const Item& budget, Turn& turn);
 void sync_claim(const Item& claim, Turn& turn);  // storage, made up
 void sync_volume(const Item& volume, Turn& turn);
+void sync_service(const Item& service, Turn& turn);      // what it leads to
+void sync_endpoints(const Item& endpoints, Turn& turn);  // of a Service that is gone
 void sync_job_set(const Item& job_set, Turn& turn);
 void sync_leader_worker_set(const Item& set, Turn& turn);
 void sync_leader(const Item& pod, Turn& turn);  // the workers of a leader pod
+
+// Whether the Service selects the pod.
+[[nodiscard]] bool leads_to(const Item& service, const Item& pod);
 
 }  // namespace gantree::controllers

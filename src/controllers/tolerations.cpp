@@ -30,8 +30,9 @@ bool meets(const Value& requirement, const Labels& labels, const std::string& na
   return has && limit && (op == "Gt" ? *has > *limit : *has < *limit);
 }
 
-// All requirements of a term; a term without any matches nothing.
-bool matches(const Value& term, const Item& node) {
+}  // namespace
+
+bool matches_node(const Value& term, const Item& node) {
   bool any = false;
   for (const std::string_view list : {"matchExpressions", "matchFields"}) {
     const Array* requirements = array_at(term, {list});
@@ -44,8 +45,6 @@ bool matches(const Value& term, const Item& node) {
   }
   return any;
 }
-
-}  // namespace
 
 bool tolerates(const Value& toleration, const Taint& taint) {
   const std::string_view effect = text_at(toleration, {"effect"});
@@ -103,7 +102,7 @@ bool wants_node(const Object& pod_spec, const Item& node) {
   const Array* terms = array_at(
       pod_spec, {"affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"});
   return terms == nullptr ||
-         std::any_of(terms->begin(), terms->end(), [&](const Value& term) { return matches(term, node); });
+         std::any_of(terms->begin(), terms->end(), [&](const Value& term) { return matches_node(term, node); });
 }
 
 }  // namespace gantree::controllers

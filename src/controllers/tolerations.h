@@ -17,6 +17,8 @@ namespace gantree::controllers {
 [[nodiscard]] std::optional<std::chrono::seconds> how_long_tolerated(const Array* tolerations,
                                                                      const std::vector<Taint>& taints);
 
+// Does the node meet all requirements of a term of node affinity? A term without any matches nothing.
+[[nodiscard]] bool matches_node(const Value& term, const Item& node);
 // Does the pod's nodeSelector and required node affinity match the node?
 [[nodiscard]] bool wants_node(const Object& pod_spec, const Item& node);
 

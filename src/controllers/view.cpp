@@ -19,10 +19,6 @@ std::string key_of(std::string_view ns, std::string_view name) {
   return key += name;
 }
 
-std::string place_of(Kind kind, const std::string& ns) {
-  return std::string(facts(kind).plural) + "/" + ns;
-}
-
 void insert(std::unordered_map<std::string, std::unordered_set<const Item*>>& index, const std::string& key,
             const Item& item) {
   if (!key.empty()) {
@@ -51,6 +47,27 @@ std::vector<const Item*> by_name(std::vector<const Item*> items) {
 
 }  // namespace
 
+View::View()
+    : hosts_([this](const std::function<void(const Item&)>& visit) {
+        for (const auto& [key, pod] : tables_[static_cast<std::size_t>(Kind::kPod)]) {
+          visit(*pod);
+        }
+      }) {}
+
+void View::tell_hosts(const Item* before, const Item* now) {
+  const Item& either = now != nullptr ? *now : *before;
+  if (either.kind == Kind::kPod) {
+    hosts_.pod_changed(before, now);
+    if (now != nullptr) {
+      addresses_.note(now->pod->address, now->uid);
+    } else {
+      addresses_.release(before->pod->address, before->uid);
+    }
+  } else if (either.kind == Kind::kNode) {
+    hosts_.node_changed(before, now);
+  }
+}
+
 const Item* View::put(Item item, std::unique_ptr<Item>* before) {
   if (gone_.contains(item.uid)) {
     return nullptr;
@@ -71,6 +88,7 @@ const Item* View::put(Item item, std::unique_ptr<Item>* before) {
   auto old = std::exchange(slot, std::make_unique<Item>(std::move(item)));
   add_to_indexes(*slot);
   by_uid_[slot->uid] = slot.get();
+  tell_hosts(old.get(), slot.get());
   if (before != nullptr) {
     *before = std::move(old);
   }
@@ -86,6 +104,7 @@ std::unique_ptr<Item> View::take(Kind kind, std::string_view ns, std::string_vie
   std::unique_ptr<Item> item = std::move(at->second);
   table.erase(at);
   drop_from_indexes(*item);
+  tell_hosts(item.get(), nullptr);
   by_uid_.erase(item->uid);
   if (gone_.insert(item->uid).second) {
     gone_in_order_.push_back(item->uid);
@@ -113,24 +132,10 @@ void View::note_binding(const std::string& uid, const std::string& node) {
   }
   Item& pod = *tables_[static_cast<std::size_t>(Kind::kPod)].at(at->second->key());
   drop_from_indexes(pod);
+  hosts_.pod_changed(&pod, nullptr);
   pod.pod->node = node;
+  hosts_.pod_changed(nullptr, &pod);
   add_to_indexes(pod);
-}
-
-std::unordered_map<std::string, std::int64_t> View::requested_on(const std::string& node) const {
-  std::unordered_map<std::string, std::int64_t> sum;
-  const auto at = by_node_.find(node);
-  if (at == by_node_.end()) {
-    return sum;
-  }
-  for (const Item* pod : at->second) {
-    if (!pod->finished()) {
-      for (const auto& [resource, amount] : pod->pod->requests) {
-        sum[resource] += amount;
-      }
-    }
-  }
-  return sum;
 }
 
 const Item* View::find(Kind kind, const std::string& key) const {
@@ -146,6 +151,10 @@ const Item* View::find(Kind kind, std::string_view ns, std::string_view name) co
 const Item* View::find_uid(const std::string& uid) const {
   const auto at = by_uid_.find(uid);
   return at == by_uid_.end() ? nullptr : at->second;
+}
+
+std::string View::place_of(Kind kind, const std::string& ns) {
+  return std::string(facts(kind).plural) + "/" + ns;
 }
 
 std::vector<const Item*> View::sorted(const Index& index, const std::string& key) {

@@ -16,12 +16,18 @@
 #include <unordered_set>
 #include <vector>
 
+#include "controllers/addresses.h"
+#include "controllers/hosts.h"
 #include "controllers/item.h"
 
 namespace gantree::controllers {
 
 class View {
  public:
+  View();
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+
   // What is known now; nullptr where it was known already, or is gone. `before`, where given, is set to what was known.
   const Item* put(Item item, std::unique_ptr<Item>* before = nullptr);
   // nullptr where there was none.
@@ -37,8 +43,8 @@ class View {
   // Lists are sorted by name.
   [[nodiscard]] std::vector<const Item*> controlled_by(const Item& owner, Kind kind) const;
   [[nodiscard]] std::vector<const Item*> pods_on(const std::string& node) const;
-  // What pods that have not ended request of a node, all of them together.
-  [[nodiscard]] std::unordered_map<std::string, std::int64_t> requested_on(const std::string& node) const;
+  // What is in use on nodes, and who is where. Its answers are made when they are asked for.
+  [[nodiscard]] Hosts& hosts() const { return hosts_; }
   [[nodiscard]] std::vector<const Item*> in_namespace(Kind kind, const std::string& ns) const;
   // Those that have no controller and are wanted.
   [[nodiscard]] std::vector<const Item*> orphans(Kind kind, const std::string& ns,
@@ -46,6 +52,8 @@ class View {
   // The same as in_namespace, in any order.
   void each_in_namespace(Kind kind, const std::string& ns, const std::function<void(const Item&)>& visit) const;
   [[nodiscard]] std::vector<const Item*> all(Kind kind) const;
+  // An address for a pod that no other has.
+  [[nodiscard]] std::string address_for(const std::string& uid) const { return addresses_.take(uid); }
   [[nodiscard]] std::size_t count(Kind kind) const { return tables_[static_cast<std::size_t>(kind)].size(); }
 
  private:
@@ -55,6 +63,8 @@ class View {
 
   void add_to_indexes(const Item& item);
   void drop_from_indexes(const Item& item);
+  void tell_hosts(const Item* before, const Item* now);
+  [[nodiscard]] static std::string place_of(Kind kind, const std::string& ns);
   [[nodiscard]] static std::vector<const Item*> sorted(const Index& index, const std::string& key);
 
   std::array<Table, kKinds> tables_;
@@ -63,6 +73,8 @@ class View {
   Index by_node_;       // pods
   Index by_namespace_;  // "PLURAL/NS"
   Index orphans_;       // "PLURAL/NS": of kinds that can be adopted
+  mutable Hosts hosts_;
+  mutable Addresses addresses_;
   std::unordered_set<std::string> gone_;
   std::deque<std::string> gone_in_order_;
 };

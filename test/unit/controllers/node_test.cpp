@@ -65,18 +65,6 @@ TEST_F(NodeTest, APodStopsWithinItsGrace) {
   EXPECT_THAT(cluster.names(Kind::kPod), IsEmpty());
 }
 
-TEST_F(NodeTest, AContainerThatMustRunAlwaysIsRestarted) {
-  cluster.add(
-      Kind::kPod,
-      "{'metadata':{'name':'p','annotations':{'gantree.dev/fail-after':'20s'}},'spec':{'restartPolicy':'Always',"
-      "'containers':[{'name':'main','image':'i'}]}}");
-  cluster.run_pods();
-  cluster.pass(15s);
-  const Object& pod = cluster.get(Kind::kPod, "p");
-  EXPECT_EQ(text_at(pod, {"status", "phase"}), "Running");
-  EXPECT_EQ(whole_at((*array_at(pod, {"status", "containerStatuses"}))[0], {"restartCount"}), 1);
-}
-
 TEST_F(NodeTest, ANodeThatFailsIsFoundOutThenTaintedThenLeft) {
   cluster.add(Kind::kPod, kPod);
   cluster.run_pods();
@@ -138,7 +126,8 @@ TEST_F(NodeTest, PodsOfNoOtherSchedulerAreBoundAsLongAsThereIsRoom) {
   EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p1"), {"spec", "nodeName"}), "n1");
   EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p2"), {"spec", "nodeName"}), "");
   EXPECT_EQ(text_at(*find_condition(cluster.get(Kind::kPod, "p2"), "PodScheduled"), {"message"}),
-            "0/1 nodes are available: 1 Insufficient cpu.");
+            "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims "
+            "found for incoming pod.");
   cluster.erase(Kind::kPod, "p0");
   cluster.pass(60s);
   EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p2"), {"spec", "nodeName"}), "n1");
