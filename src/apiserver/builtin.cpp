@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace gantree::apiserver {
 
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
 constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
+constexpr std::string_view kFlow = "flowcontrol.apiserver.k8s.io";
+constexpr std::string_view kDevices = "resource.k8s.io";
 
 constexpr auto kKinds = std::to_array<BuiltinKind>({
     {"", "v1", "Binding", "bindings", true, "", "", "", GANTREE_CORE "Binding"},
@@ -22,18 +25,18 @@ constexpr auto kKinds = std::to_array<BuiltinKind>({
     {"", "v1", "Event", "events", true, "ev", "", "", GANTREE_CORE "Event"},
     {"", "v1", "LimitRange", "limitranges", true, "limits", "", "", GANTREE_CORE "LimitRange"},
     {"", "v1", "Namespace", "namespaces", false, "ns", "", "finalize,status", GANTREE_CORE "Namespace"},
-    {"", "v1", "Node", "nodes", false, "no", "", "status", GANTREE_CORE "Node"},
+    {"", "v1", "Node", "nodes", false, "no", "", "proxy,status", GANTREE_CORE "Node"},
     {"", "v1", "PersistentVolume", "persistentvolumes", false, "pv", "", "status", GANTREE_CORE "PersistentVolume"},
     {"", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", true, "pvc", "", "status",
      GANTREE_CORE "PersistentVolumeClaim"},
-    {"", "v1", "Pod", "pods", true, "po", "all", "binding,ephemeralcontainers,eviction,log,resize,status",
-     GANTREE_CORE "Pod"},
+    {"", "v1", "Pod", "pods", true, "po", "all",
+     "attach,binding,ephemeralcontainers,eviction,exec,log,portforward,proxy,resize,status", GANTREE_CORE "Pod"},
     {"", "v1", "PodTemplate", "podtemplates", true, "", "", "", GANTREE_CORE "PodTemplate"},
     {"", "v1", "ReplicationController", "replicationcontrollers", true, "rc", "all", "scale,status",
      GANTREE_CORE "ReplicationController"},
     {"", "v1", "ResourceQuota", "resourcequotas", true, "quota", "", "status", GANTREE_CORE "ResourceQuota"},
     {"", "v1", "Secret", "secrets", true, "", "", "", GANTREE_CORE "Secret"},
-    {"", "v1", "Service", "services", true, "svc", "all", "status", GANTREE_CORE "Service"},
+    {"", "v1", "Service", "services", true, "svc", "all", "proxy,status", GANTREE_CORE "Service"},
     {"", "v1", "ServiceAccount", "serviceaccounts", true, "sa", "", "token", GANTREE_CORE "ServiceAccount"},
 
     {"apps", "v1", "ControllerRevision", "controllerrevisions", true, "", "", "",
@@ -47,6 +50,13 @@ constexpr auto kKinds = std::to_array<BuiltinKind>({
 
     {"batch", "v1", "CronJob", "cronjobs", true, "cj", "all", "status", GANTREE_API("batch") "CronJob"},
     {"batch", "v1", "Job", "jobs", true, "", "all", "status", GANTREE_API("batch") "Job"},
+
+    {"autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true, "hpa", "all", "status",
+     "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler"},
+    {"autoscaling", "v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true, "hpa", "all", "status",
+     GANTREE_API("autoscaling") "HorizontalPodAutoscaler"},
+    {"certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests", false, "csr", "",
+     "approval,status", GANTREE_API("certificates") "CertificateSigningRequest"},
 
     {"scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", false, "pc", "", "",
      GANTREE_API("scheduling") "PriorityClass"},
@@ -71,6 +81,21 @@ constexpr auto kKinds = std::to_array<BuiltinKind>({
     {"apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", false, "crd,crds",
      "api-extensions", "status", "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"},
 
+    {"apiregistration.k8s.io", "v1", "APIService", "apiservices", false, "", "api-extensions", "status",
+     "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService"},
+    {kFlow, "v1", "FlowSchema", "flowschemas", false, "", "", "status", GANTREE_API("flowcontrol") "FlowSchema"},
+    {kFlow, "v1", "PriorityLevelConfiguration", "prioritylevelconfigurations", false, "", "", "status",
+     GANTREE_API("flowcontrol") "PriorityLevelConfiguration"},
+    {kDevices, "v1", "DeviceClass", "deviceclasses", false, "", "", "", GANTREE_API("resource") "DeviceClass"},
+    {kDevices, "v1", "ResourceClaim", "resourceclaims", true, "", "", "status",
+     GANTREE_API("resource") "ResourceClaim"},
+    {kDevices, "v1", "ResourceClaimTemplate", "resourceclaimtemplates", true, "", "", "",
+     GANTREE_API("resource") "ResourceClaimTemplate"},
+    {kDevices, "v1", "ResourceSlice", "resourceslices", false, "", "", "", GANTREE_API("resource") "ResourceSlice"},
+
+    {"networking.k8s.io", "v1", "IPAddress", "ipaddresses", false, "ip", "", "", GANTREE_API("networking") "IPAddress"},
+    {"networking.k8s.io", "v1", "ServiceCIDR", "servicecidrs", false, "", "", "status",
+     GANTREE_API("networking") "ServiceCIDR"},
     {"networking.k8s.io", "v1", "Ingress", "ingresses", true, "ing", "", "status", GANTREE_API("networking") "Ingress"},
     {"networking.k8s.io", "v1", "IngressClass", "ingressclasses", false, "", "", "",
      GANTREE_API("networking") "IngressClass"},
@@ -83,6 +108,8 @@ constexpr auto kKinds = std::to_array<BuiltinKind>({
      GANTREE_API("storage") "CSIStorageCapacity"},
     {"storage.k8s.io", "v1", "StorageClass", "storageclasses", false, "sc", "", "",
      GANTREE_API("storage") "StorageClass"},
+    {"storage.k8s.io", "v1", "VolumeAttributesClass", "volumeattributesclasses", false, "vac", "", "",
+     GANTREE_API("storage") "VolumeAttributesClass"},
     {"storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", false, "", "", "status",
      GANTREE_API("storage") "VolumeAttachment"},
 });
@@ -103,6 +130,22 @@ constexpr auto kSentKinds = std::to_array<SentKind>({
     {"policy", "v1", "Eviction", "io.k8s.api.policy.v1.Eviction"},
     {"", "v1", "DeleteOptions", "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"},
 });
+
+// Ways into a container, which simulated ones have not; they are listed all the same.
+constexpr auto kStreams = std::to_array<std::pair<std::string_view, Subresource>>({
+    {"Pod", {"attach", "", "v1", "PodAttachOptions", "create,get"}},
+    {"Pod", {"exec", "", "v1", "PodExecOptions", "create,get"}},
+    {"Pod", {"portforward", "", "v1", "PodPortForwardOptions", "create,get"}},
+    {"Pod", {"proxy", "", "v1", "PodProxyOptions", "create,delete,get,patch,update"}},
+    {"Node", {"proxy", "", "v1", "NodeProxyOptions", "create,delete,get,patch,update"}},
+    {"Service", {"proxy", "", "v1", "ServiceProxyOptions", "create,delete,get,patch,update"}},
+});
+
+const Subresource* stream_of(const BuiltinKind& owner, std::string_view name) {
+  const auto found = std::find_if(kStreams.begin(), kStreams.end(),
+                                  [&](const auto& one) { return one.first == owner.kind && one.second.name == name; });
+  return found == kStreams.end() ? nullptr : &found->second;
+}
 
 }  // namespace
 
@@ -145,6 +188,9 @@ Subresource subresource_of(const BuiltinKind& owner, std::string_view name) {
   }
   if (name == "token") {
     return {name, "authentication.k8s.io", "v1", "TokenRequest", "create"};
+  }
+  if (const Subresource* stream = stream_of(owner, name)) {
+    return *stream;
   }
   const std::string_view verbs = name == "log" ? "get" : name == "finalize" ? "update" : "get,patch,update";
   return {name, owner.group, owner.version, owner.kind, verbs};

@@ -99,6 +99,34 @@ Task<Outcome<Array>> ask(Core& core, KindPtr to, Array objects) {
   co_return std::move(converted);
 }
 
+// Version 1 knows one target, a share of CPU; version 2 a list. What version 1 cannot say is not shown by it.
+void convert_autoscaler(bool to_first, Object& object) {
+  Object& spec = object_in(object, "spec");
+  constexpr std::string_view kShare = "targetCPUUtilizationPercentage";
+  if (to_first) {
+    const Array* metrics = array_at(object, {"spec", "metrics"});
+    Value share;
+    for (std::size_t i = 0; metrics != nullptr && i < metrics->size(); ++i) {
+      const Value* wanted = find((*metrics)[i], {"resource", "target", "averageUtilization"});
+      if (wanted != nullptr && text_at((*metrics)[i], {"resource", "name"}) == "cpu") {
+        share = *wanted;
+      }
+    }
+    spec.erase("metrics");
+    spec.erase("behavior");
+    if (!share.is_null()) {
+      spec[kShare] = std::move(share);
+    }
+    return;
+  }
+  if (const Value* share = spec.if_contains(kShare)) {
+    Object target{{"type", "Utilization"}, {"averageUtilization", *share}};
+    Object resource{{"name", "cpu"}, {"target", std::move(target)}};
+    spec["metrics"] = Array{Object{{"type", "Resource"}, {"resource", std::move(resource)}}};
+    spec.erase(kShare);
+  }
+}
+
 // Entries that are not there in this version, but could be.
 std::vector<Entry> missing(const Core& core, const Kind& kind) {
   std::vector<Entry> entries;
@@ -122,6 +150,8 @@ void convert_plainly(const Kind& to, Object& object) {
   object["apiVersion"] = version;
   if (to.table == "events") {
     convert_event(to.group.empty(), object);
+  } else if (to.table == "horizontalpodautoscalers.autoscaling") {
+    convert_autoscaler(to.version == "v1", object);
   }
 }
 

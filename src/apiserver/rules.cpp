@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxAnnotationBytes = 256 * 1024;
 constexpr std::int64_t kHighestUserPriority = 1'000'000'000;
+constexpr std::size_t kMostData = std::size_t{1} << 20;
 
 std::optional<std::string> name_problem(std::string_view group, std::string_view kind, std::string_view name) {
   if (group == "rbac.authorization.k8s.io") {
@@ -101,6 +102,26 @@ void check_data_keys(const Object& object, FieldErrors& errors) {
   }
 }
 
+// No more than a MiB of values, as a ConfigMap or Secret must fit where everybody reads it.
+void check_data_size(std::string_view kind, const Object& object, FieldErrors& errors) {
+  std::size_t size = 0;
+  for (const std::string_view field : {"data", "binaryData"}) {
+    const Object* data = object_at(object, {field});
+    for (std::size_t i = 0; data != nullptr && i < data->size(); ++i) {
+      const std::string_view value = text_of((data->begin() + static_cast<std::ptrdiff_t>(i))->value());
+      const bool encoded = kind == "Secret" || field == "binaryData";
+      // Four letters of base64 are three bytes, less what fills up the end.
+      size += encoded ? value.size() / 4 * 3 - (value.ends_with("==")  ? 2
+                                                : value.ends_with('=') ? 1
+                                                                       : 0)
+                      : value.size();
+    }
+  }
+  if (size > kMostData) {
+    errors.push_back(too_long(kind == "Secret" ? "data" : "", kMostData));
+  }
+}
+
 void check_kept_data(const Object& old_object, const Object& new_object, FieldErrors& errors) {
   const Value& immutable = value_at(old_object, {"immutable"});
   if (!immutable.is_bool() || !immutable.get_bool()) {
@@ -128,6 +149,7 @@ void check_core(std::string_view kind, const Object& object, FieldErrors& errors
     check_service(object, errors);
   } else if (kind == "ConfigMap" || kind == "Secret") {
     check_data_keys(object, errors);
+    check_data_size(kind, object, errors);
     if (kind == "Secret") {
       check_secret(object, errors);
     }

@@ -190,6 +190,16 @@ Answer log_of(const Core& core, const Request& request) {
                        request.name, text_at(*pod, {"spec", "nodeName"}), text_at(*pod, {"status", "phase"})));
 }
 
+// exec, attach, port-forward, proxy: there is nothing behind a simulated pod. 400, as that is what kubectl tells in the
+// server's own words.
+Answer no_way_in(const Core& core, const Request& request) {
+  if (core.store.find(request.kind->table, {request.ns, request.name}) == nullptr) {
+    return refuse(not_found(request.what(), request.name));
+  }
+  return refuse(bad_request(fmt::format("{} \"{}\" is simulated: nothing runs in it that {} could reach",
+                                        request.kind->singular, request.name, request.subresource)));
+}
+
 Answer issue_token(const Core& core, const Request& request) {
   if (request.call.method != "POST" || core.options.secret.empty()) {
     return refuse(method_not_allowed_here());
@@ -250,6 +260,9 @@ Task<Answer> serve_subresource(Core& core, RequestPtr request) {
   }
   if (name == "log" && request->call.method == "GET") {
     co_return log_of(core, *request);
+  }
+  if (name == "exec" || name == "attach" || name == "portforward" || name == "proxy") {
+    co_return no_way_in(core, *request);
   }
   const bool whole = name == "resize" || name == "ephemeralcontainers" || name == "approval";
   if (whole && request->call.method == "GET") {

@@ -52,7 +52,7 @@ TableFormat TableFormat::of_builtin(std::string_view group, std::string_view kin
   TableFormat table;
   std::span<const TableColumn> columns = kFallback;
   table.make_ = fallback_cells;
-  for (const std::span<const KindTable> tables : {workload_tables(), other_tables()}) {
+  for (const std::span<const KindTable> tables : {workload_tables(), other_tables(), resource_tables()}) {
     for (const KindTable& known : tables) {
       if (known.kind == kind && known.group == group) {
         columns = known.columns;

@@ -20,6 +20,7 @@ struct KindTable {
 
 [[nodiscard]] std::span<const KindTable> workload_tables();
 [[nodiscard]] std::span<const KindTable> other_tables();
+[[nodiscard]] std::span<const KindTable> resource_tables();
 
 void pod_cells(const Value& pod, std::int64_t now, Array& cells);
 
