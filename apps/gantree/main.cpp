@@ -22,6 +22,15 @@ std::string called_as(const char* path) {
   return name == "kubectl-gantree" || name == "kubectl_gantree" ? "kubectl gantree" : "gantree";
 }
 
+bool has_command(CLI::App& app, std::string_view name) {
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == name) {
+      return true;
+    }
+  }
+  return false;
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
   gantree::tell(error.what());
@@ -70,7 +79,7 @@ int run_command(int argc, char** argv) {
   help->add_option("COMMAND", topic, "Which command");
   help->callback([&] { run = [&] { return print_help(app, topic, help); }; });
   const std::string_view first = argc > 1 ? argv[1] : "";
-  if (!first.empty() && !first.starts_with('-') && app.get_subcommand_no_throw(std::string(first)) == nullptr) {
+  if (!first.empty() && !first.starts_with('-') && !has_command(app, first)) {
     // Before CLI11 looks: it would answer --help with the help of the whole.
     gantree::tell(fmt::format("there is no command \"{}\"", first));
     fmt::print(stderr, "Try: {} --help\n", app.get_name());

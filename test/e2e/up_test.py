@@ -170,6 +170,47 @@ def test_the_scheduler_inside_installs_itself_and_binds(start):
     up.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
               "spec": {"schedulerName": "gantree", "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}})
     wait_until(lambda: up.kubectl("get", "pod", "p", "-o", "jsonpath={.spec.nodeName}").stdout == "n1", 20, lambda: f"the pod to be bound:\n{up.process.tail()}")
+    doctor = subprocess.run([binary(), "doctor", "--kubeconfig", up.kubeconfig], capture_output=True, text=True, timeout=30)
+    assert "Gantree runs in its process" in doctor.stdout and "\u2717" not in doctor.stdout, doctor.stdout
     up.process.signal(signal.SIGTERM)
     wait_until(lambda: not up.process.running, 15, lambda: f"up to end:\n{up.process.tail()}")
     assert up.process.exit_status == 0
+
+
+def test_a_folder_keeps_the_nodes_that_it_has(start):
+    up = start("--no-scheduler", "--generate", "blocks=1,racks=1,hosts=3")
+    up.kubectl("delete", "node", "gpu-b1-r1-02")
+    up.process.stop()
+    again = start("--no-scheduler", "--generate", "blocks=1,racks=1,hosts=3")
+    assert "passed over" not in again.process.tail()
+    again.process.stop()
+    other = start("--no-scheduler", "--generate", "nvl72")
+    assert "--generate nvl72 is passed over" in other.process.tail()
+    assert other.kubectl("get", "nodes", "-o", "name").stdout.split() == ["node/gpu-b1-r1-01", "node/gpu-b1-r1-03"]
+
+
+def test_a_start_that_fails_leaves_nothing_behind(tmp_path):
+    for flags in (["--listen", "8080"], ["--listen", "127.0.0.1:0", "--generate", "nonsense"], ["--speed", "fast"]):
+        failed = subprocess.run([binary(), "up", "--data", tmp_path / "data", *flags], capture_output=True, text=True, timeout=30)
+        assert failed.returncode == 1 and failed.stderr.count("gantree: ") == 1, failed.stderr
+        assert not (tmp_path / "data").exists()
+
+
+def test_services_lead_to_pods_that_are_spread_and_wait_for_what_they_mount(start):
+    up = start("--in-memory", "--no-scheduler", "--generate", "blocks=1,racks=2,hosts=2", "--speed", "10x")
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {
+        "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule",
+                                       "labelSelector": {"matchLabels": {"app": "web"}}}],
+        "containers": [{"name": "c", "image": "i", "envFrom": [{"configMapRef": {"name": "settings"}}]}]}}
+    up.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+              "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": template}})
+    up.kubectl("expose", "deployment", "web", "--port=80")
+    wait_until(lambda: "CreateContainerConfigError" in up.kubectl("get", "pods").stdout, 20, lambda: up.kubectl("get", "pods").stdout)
+    up.kubectl("create", "configmap", "settings", "--from-literal=a=b")
+    up.kubectl("rollout", "status", "deployment/web", "--timeout=30s")
+    pods = json.loads(up.kubectl("get", "pods", "-o", "json").stdout)["items"]
+    assert len({pod["spec"]["nodeName"] for pod in pods}) == 4
+    wait_until(lambda: sorted(up.kubectl("get", "endpoints", "web", "-o", "jsonpath={.subsets[*].addresses[*].ip}").stdout.split())
+               == sorted(pod["status"]["podIP"] for pod in pods), 10, lambda: up.kubectl("get", "endpoints,endpointslices", "-A").stdout)
+    assert "Failed to get lease" not in up.kubectl("describe", "node", pods[0]["spec"]["nodeName"]).stdout
+    assert "is simulated" in up.kubectl("exec", pods[0]["metadata"]["name"], "--", "true", check=False).stderr
