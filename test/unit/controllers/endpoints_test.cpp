@@ -17,10 +17,12 @@ class EndpointsTest : public testing::Test {
  protected:
   EndpointsTest() { cluster.add_node("n1"); }
   void add_pod(const std::string& name, const std::string& app, const std::string& more = "") {
-    cluster.add(Kind::kPod,
-                fmt::format("{{'metadata':{{'name':'{}','labels':{{'app':'{}'}}}},'spec':{{'containers':[{{"
-                            "'name':'main','image':'i','ports':[{{'name':'web','containerPort':8080}}]}}]{}}}}}",
-                            name, app, more));
+    cluster.add(
+        Kind::kPod,
+        fmt::format(
+            "{{'metadata':{{'name':'{}','labels':{{'app':'{}'}}}},'spec':{{'tolerations':[{{'operator':'Exists'}}],"
+            "'containers':[{{'name':'main','image':'i','ports':[{{'name':'web','containerPort':8080}}]}}]{}}}}}",
+            name, app, more));
     cluster.run_pods();
   }
   void add_service(const std::string& more = "") {
