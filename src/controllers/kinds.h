@@ -29,9 +29,9 @@ enum class Kind : std::uint8_t {
   kService,
   kEndpoints,
   kEndpointSlice,
-  kConfigMap,              // whether it is there
-  kSecret,                 // whether it is there
-  kEvent,                  // made, never read
+  kConfigMap,  // whether it is there
+  kSecret,     // whether it is there
+  kEvent,      // made, never read
 };
 
 inline constexpr std::size_t kKinds = 22;
