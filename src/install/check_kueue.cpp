@@ -92,6 +92,12 @@ Findings check_levels(std::span<const LevelsFact> topologies, std::span<const Fl
     const bool used = std::any_of(flavors.begin(), flavors.end(),
                                   [&](const FlavorFact& flavor) { return flavor.topology == topology.name; });
     const std::vector<const NodeFact*> own = nodes_of(topology, flavors, nodes);
+    if (flavors.empty()) {
+      findings.push_back({.check = "topology",
+                          .sentence = fmt::format("Topology \"{}\" is there for queues; there is no ResourceFlavor yet",
+                                                  topology.name)});
+      continue;
+    }
     if (!used || own.empty()) {
       findings.push_back(
           {.health = Health::kWarning,

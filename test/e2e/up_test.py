@@ -172,6 +172,7 @@ def test_the_scheduler_inside_installs_itself_and_binds(start):
     wait_until(lambda: up.kubectl("get", "pod", "p", "-o", "jsonpath={.spec.nodeName}").stdout == "n1", 20, lambda: f"the pod to be bound:\n{up.process.tail()}")
     doctor = subprocess.run([binary(), "doctor", "--kubeconfig", up.kubeconfig], capture_output=True, text=True, timeout=30)
     assert "Gantree runs in its process" in doctor.stdout and "\u2717" not in doctor.stdout, doctor.stdout
+    assert doctor.returncode == 2, doctor.stdout  # a cluster without a network is worth a word
     up.process.signal(signal.SIGTERM)
     wait_until(lambda: not up.process.running, 15, lambda: f"up to end:\n{up.process.tail()}")
     assert up.process.exit_status == 0

@@ -50,7 +50,9 @@ TEST(Doctor, TellsWhichNodesOfAFlavorLackALabelOfItsTopology) {
   says(findings[0], Health::kOk, "all 2 nodes of its flavors have label pool");
   says(findings[1], Health::kWarning, "1 of 2 nodes of its flavors lack label rack: b");
   says(findings[2], Health::kError, "no node of its flavors has label block");
-  says(check_levels(topologies, {}, nodes).front(), Health::kWarning, "no ResourceFlavor names it");
+  says(check_levels(topologies, {}, nodes).front(), Health::kOk, "there is no ResourceFlavor yet");
+  const std::vector<FlavorFact> other = {{.name = "f", .topology = "", .labels = {}}};
+  says(check_levels(topologies, other, nodes).front(), Health::kWarning, "no ResourceFlavor names it");
 }
 
 TEST(Doctor, TellsWhichQueuesAdmitNothingAndWhy) {
