@@ -280,6 +280,21 @@ void prepare_job(Object& job) {
   }
 }
 
+// One pod at the least, and four fifths of the CPU where nothing is said (which version 1 has no default for).
+void fill_autoscaler(Object& object) {
+  Object* spec = object_or_new(object, "spec");
+  if (spec == nullptr) {
+    return;
+  }
+  fall_back(*spec, "minReplicas", 1);
+  const Array* metrics = array_at(*spec, {"metrics"});
+  if (text_at(object, {"apiVersion"}) == "autoscaling/v2" && (metrics == nullptr || metrics->empty())) {
+    Object target{{"type", "Utilization"}, {"averageUtilization", 80}};
+    Object resource{{"name", "cpu"}, {"target", std::move(target)}};
+    (*spec)["metrics"] = Array{Object{{"type", "Resource"}, {"resource", std::move(resource)}}};
+  }
+}
+
 }  // namespace
 
 void fill_defaults(std::string_view group, std::string_view kind, Object& object) {
@@ -302,6 +317,8 @@ void fill_defaults(std::string_view group, std::string_view kind, Object& object
     fill_binding(object);
   } else if (group == "networking.k8s.io" && kind == "NetworkPolicy") {
     fill_network_policy(object);
+  } else if (group == "autoscaling") {
+    fill_autoscaler(object);
   } else if (group == "storage.k8s.io" && kind == "StorageClass") {
     fall_back(object, "reclaimPolicy", "Delete");
     fall_back(object, "volumeBindingMode", "Immediate");
