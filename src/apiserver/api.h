@@ -101,7 +101,7 @@ struct ApiOptions {
   // Where and by whose word the server is reached, for clients inside; see announce().
   std::string host = {};
   int port = 0;
-  std::string authority = {};  // PEM
+  std::string authority = {};                                         // PEM
   std::function<std::chrono::system_clock::time_point()> clock = {};  // the system's where not given
   // Told where things went wrong that nobody asked for: one sentence. Api thread.
   std::function<void(const std::string&)> trouble = {};

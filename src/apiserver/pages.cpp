@@ -137,7 +137,8 @@ Object root_page(const Core& core) {
       paths.push_back(Value("/apis/" + version.group + "/" + version.version));
     }
   }
-  for (const std::string_view path : {"/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"}) {
+  for (const std::string_view path :
+       {"/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"}) {
     paths.push_back(Value(path));
   }
   Object object;
