@@ -215,3 +215,44 @@ def test_services_lead_to_pods_that_are_spread_and_wait_for_what_they_mount(star
                == sorted(pod["status"]["podIP"] for pod in pods), 10, lambda: up.kubectl("get", "endpoints,endpointslices", "-A").stdout)
     assert "Failed to get lease" not in up.kubectl("describe", "node", pods[0]["spec"]["nodeName"]).stdout
     assert "is simulated" in up.kubectl("exec", pods[0]["metadata"]["name"], "--", "true", check=False).stderr
+
+
+@pytest.fixture
+def own_parts(up_bare, kubectl_binary, tmp_path):
+    """Kubernetes' own controller manager and scheduler, in place of those inside."""
+    up_bare.kubectl("annotate", "namespace", "kube-system", "gantree.dev/pause=controllers,scheduler")
+    key = tmp_path / "accounts.key"
+    subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)
+    flags = {"kube-scheduler": [],
+             # Simulated nodes have no leases, and no networks.
+             "kube-controller-manager": ["--controllers=*,-node-lifecycle-controller,-node-ipam-controller",
+                                         "--service-account-private-key-file", key]}
+    parts = [Process(name, [kubectl_binary.parent / name, "--kubeconfig", up_bare.kubeconfig, "--secure-port=0", *more], tmp_path / f"{name}.log")
+             for name, more in flags.items()]
+    yield up_bare
+    for part in parts:
+        part.stop()
+
+
+@pytest.fixture
+def up_bare(start):
+    return start("--in-memory", "--no-scheduler", "--generate", "small", "--start-delay", "100ms")
+
+
+def test_the_real_controller_manager_and_scheduler_work_on_it(own_parts):
+    pods = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+    own_parts.apply(
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+         "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": {"metadata": {"labels": {"app": "web"}}, **pods}}},
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}},
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "once"},
+         "spec": {"completions": 2, "parallelism": 2, "completionMode": "Indexed", "template": {
+             "metadata": {"annotations": {"gantree.dev/run-for": "1s"}}, "spec": {**pods["spec"], "restartPolicy": "Never"}}}})
+    own_parts.kubectl("rollout", "status", "deployment/web", "--timeout=60s")
+    own_parts.kubectl("wait", "--for=condition=Complete", "job/once", "--timeout=60s")
+    hosts = own_parts.kubectl("get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].spec.nodeName}").stdout.split()
+    assert len(set(hosts)) == 3, "kube-scheduler spreads them"
+    events = own_parts.kubectl("get", "events", "-o", "jsonpath={range .items[*]}{.reportingComponent} {.source.component}{\"\\n\"}{end}").stdout.split()
+    assert {"default-scheduler", "deployment-controller", "replicaset-controller", "job-controller"} <= set(events)
+    own_parts.kubectl("delete", "deployment", "web", "--cascade=foreground", "--timeout=60s")
+    assert own_parts.kubectl("get", "pods,replicasets", "-l", "app=web", "-o", "name").stdout == ""
