@@ -5,6 +5,8 @@
 #include <array>
 #include <condition_variable>
 #include <deque>
+#include <iterator>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -37,14 +39,26 @@ struct Letter {
 };
 
 // Outlives the loop where the API server still holds a callback.
-class Mailbox {
+//
+// Events come kind by kind, though what they tell of happened in another order: a pod that its owner let go may come
+// before the word that the owner is being deleted. So those that come together are read together.
+class Mailbox : public std::enable_shared_from_this<Mailbox> {
  public:
+  explicit Mailbox(Api& api) : api_(api) {}
+
   void post(Letter letter) {
     {
       const std::scoped_lock lock(mutex_);
       letters_.push_back(std::move(letter));
     }
     ready_.notify_one();
+  }
+  // Of a watch: read when all that came with it is there. Api thread.
+  void collect(Letter letter) {
+    if (collected_.empty()) {
+      api_.post([self = shared_from_this()] { self->deliver(); });
+    }
+    collected_.push_back(std::move(letter));
   }
   void stop() {
     {
@@ -62,6 +76,17 @@ class Mailbox {
   }
 
  private:
+  void deliver() {
+    {
+      const std::scoped_lock lock(mutex_);
+      std::move(collected_.begin(), collected_.end(), std::back_inserter(letters_));
+    }
+    collected_.clear();
+    ready_.notify_one();
+  }
+
+  Api& api_;
+  std::vector<Letter> collected_;  // the api thread's
   std::mutex mutex_;
   std::condition_variable ready_;
   std::deque<Letter> letters_;
@@ -108,9 +133,12 @@ Text body_of(const apiserver::Answer& answer) {
 class Runner::Loop {
  public:
   Loop(Api& api, Options options, std::function<void(const std::string&)> trouble)
-      : api_(api), conductor_(options), trouble_(std::move(trouble)), pauses_(watch_pauses()), thread_([this] {
-          run();
-        }) {}
+      : api_(api),
+        conductor_(options),
+        trouble_(std::move(trouble)),
+        mailbox_(std::make_shared<Mailbox>(api)),
+        pauses_(watch_pauses()),
+        thread_([this] { run(); }) {}
   ~Loop() {
     mailbox_->stop();
     thread_.join();
@@ -174,7 +202,7 @@ class Runner::Loop {
     apiserver::WatchHandlers handlers;
     handlers.event = [mailbox = mailbox_](const WatchEvent& event) {
       if (event.type != WatchEvent::Type::kBookmark && event.type != WatchEvent::Type::kError) {
-        mailbox->post({.type = Letter::Type::kPause, .text = event.object});
+        mailbox->collect({.type = Letter::Type::kPause, .text = event.object});
       }
     };
     return api_.watch("/api/v1/namespaces", "fieldSelector=metadata.name%3Dkube-system", std::move(handlers));
@@ -190,12 +218,12 @@ class Runner::Loop {
       if (event.type == WatchEvent::Type::kBookmark || event.type == WatchEvent::Type::kError) {
         return;
       }
-      mailbox->post({.type = Letter::Type::kEvent,
-                     .kind = kind,
-                     .deleted = event.type == WatchEvent::Type::kDeleted,
-                     .text = event.object});
+      mailbox->collect({.type = Letter::Type::kEvent,
+                        .kind = kind,
+                        .deleted = event.type == WatchEvent::Type::kDeleted,
+                        .text = event.object});
     };
-    handlers.synced = [mailbox = mailbox_, kind] { mailbox->post({.type = Letter::Type::kSynced, .kind = kind}); };
+    handlers.synced = [mailbox = mailbox_, kind] { mailbox->collect({.type = Letter::Type::kSynced, .kind = kind}); };
     slot = api_.watch(api_path(kind, ""), "", std::move(handlers));
   }
 
@@ -270,7 +298,7 @@ class Runner::Loop {
   Api& api_;
   Conductor conductor_;
   std::function<void(const std::string&)> trouble_;
-  std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
+  std::shared_ptr<Mailbox> mailbox_;
   apiserver::WatchId pauses_;  // of the parts of the cluster, as an annotation tells
   std::array<std::optional<apiserver::WatchId>, kKinds> watches_;
   std::array<bool, kKinds> answered_{};

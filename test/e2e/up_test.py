@@ -256,3 +256,14 @@ def test_the_real_controller_manager_and_scheduler_work_on_it(own_parts):
     assert {"default-scheduler", "deployment-controller", "replicaset-controller", "job-controller"} <= set(events)
     own_parts.kubectl("delete", "deployment", "web", "--cascade=foreground", "--timeout=60s")
     assert own_parts.kubectl("get", "pods,replicasets", "-l", "app=web", "-o", "name").stdout == ""
+
+
+def test_an_owner_that_goes_does_not_take_in_again_what_it_leaves_behind(up_bare):
+    up_bare.apply(*({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": f"r{i}"},
+                     "spec": {"replicas": 1, "selector": {"matchLabels": {"app": f"r{i}"}}, "template": {
+                         "metadata": {"labels": {"app": f"r{i}"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}} for i in range(10)))
+    up_bare.kubectl("wait", "replicasets", "--all", "--for=jsonpath={.status.readyReplicas}=1", "--timeout=30s")
+    up_bare.kubectl("delete", "replicasets", "--all", "--cascade=orphan")
+    up_bare.kubectl("annotate", "pods", "--all", "looked=at")  # a moment for whoever would take them
+    pods = json.loads(up_bare.kubectl("get", "pods", "-o", "json").stdout)["items"]
+    assert [pod["metadata"].get("ownerReferences") for pod in pods] == [None] * 10
