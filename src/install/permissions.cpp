@@ -83,6 +83,9 @@ std::vector<Permission> run_permissions(const Installation& installation) {
   list.add("", "pods", {"delete", "patch"}, "pods of jobs would not be told where to go");
   list.add(kueue::kGroup, "workloads", {"create", "delete", "patch", "update"},
            "jobs that name a queue would not start");
+  for (const std::string_view held : {"clusterqueues", "resourceflavors", "topologies"}) {
+    list.add(kueue::kGroup, held, {"patch"}, "those that Kueue held back could not be deleted");
+  }
   list.add("admissionregistration.k8s.io", "validatingwebhookconfigurations", {"list", "watch"},
            "it would not know whether Kueue itself runs");
   list.add("", "pods/binding", {"create"}, "no pod would start");
