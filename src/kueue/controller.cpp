@@ -300,7 +300,9 @@ bool Controller::answered(std::uint64_t id, Answer answer, std::string_view why,
 
 void Controller::complain(const Guard& guard, Answer answer, const ObjectRef& about, std::string sentence) {
   constexpr int kSurely = 2;
-  if (answer == Answer::kRefused && guard.refusals() == kSurely) {
+  // Somebody else was faster: it is looked at anew, and concerns nobody.
+  const bool lost_race = sentence.find("/metadata/resourceVersion") != std::string::npos;
+  if (answer == Answer::kRefused && guard.refusals() == kSurely && !lost_race) {
     parts_->ledger.complaints.push_back({.about = about, .sentence = std::move(sentence)});
   }
 }

@@ -8,6 +8,11 @@ bool Entry::waits() const {
   return object.active && !object.deleting && !object.holds(kFinished) && !admission() && !suspended();
 }
 
+bool Entry::is_turned_down() const {
+  const Condition* reserved = object.condition(kQuotaReserved);
+  return !object.active && reserved != nullptr && reserved->reason == kInadmissible;
+}
+
 bool Entry::may_run() const {
   return object.admission && object.holds(kAdmitted) && !object.holds(kEvicted) && object.active && !object.deleting;
 }

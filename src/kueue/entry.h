@@ -81,6 +81,8 @@ struct Entry {
   [[nodiscard]] const std::optional<Admission>& admission() const { return assumed ? assumed : object.admission; }
   // It is in its queue.
   [[nodiscard]] bool waits() const;
+  // It was deactivated because what it asks for makes no sense.
+  [[nodiscard]] bool is_turned_down() const;
   // It was admitted, and nothing is against its running.
   [[nodiscard]] bool may_run() const;
   // Its user has suspended the job.

@@ -50,8 +50,7 @@ void JobFollower::follow(JobEntry& job, const std::string& key, Entry& entry, Ti
     ledger_.look_again(key, entry.guard, now);
     return;
   }
-  const Condition* reserved = entry.object.condition(kQuotaReserved);
-  if (!given && !entry.object.active && reserved != nullptr && reserved->reason == kInadmissible) {
+  if (!given && entry.is_turned_down()) {
     spec.add("active", true);
   }
   json::Out metadata = json::Out::object();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kueue/queue_membership.h"
+#include "kueue/submissions.h"
 #include "live/notices.h"
 
 namespace gantree::kueue {
@@ -145,6 +146,10 @@ void PendingReporter::tell(Entry& entry, Time now, Step& step) {
 // Somebody deactivated it while it waited.
 void PendingReporter::tell_inactive(Entry& entry, Time now, Step& step) {
   if (entry.object.holds(kEvicted)) {
+    const auto& rejection = submission_for(entry, ledger_).rejection;
+    if (entry.is_turned_down() && (!rejection || rejection->waits)) {
+      status_.set_active(entry, true, step);  // an administrator has mended what was in its way
+    }
     return;  // it was told why
   }
   const std::string message = "The workload is deactivated";
@@ -155,8 +160,8 @@ void PendingReporter::tell_inactive(Entry& entry, Time now, Step& step) {
                 {}, now, step);
 }
 
-// It asks for what makes no sense: it is deactivated, so that it neither waits for ever nor holds up others. Whoever
-// mends it activates it again.
+// It asks for what makes no sense: it is deactivated, so that it neither waits for ever nor holds up others. It is
+// activated again when its job, or what it names, is mended.
 void PendingReporter::reject(Entry& entry, Time now, Step& step) {
   const std::string message = condition_message(*entry.verdict);
   if (!entry.object.holds(kEvicted) || entry.object.condition(kEvicted)->message != message) {
@@ -168,7 +173,7 @@ void PendingReporter::reject(Entry& entry, Time now, Step& step) {
                         step);
     return;
   }
-  status_.deactivate(entry, step);
+  status_.set_active(entry, false, step);
 }
 
 }  // namespace gantree::kueue

@@ -62,6 +62,9 @@ void SetupReader::read(Step& step) {
   for (auto& [key, entry] : ledger_.entries) {
     entry.submission.reset();
     entry.verdict.reset();
+    // Others may have to go for it by the rules of now: whoever comes first is looked at first.
+    entry.fruitless = 0;
+    entry.preempts_at = {};
     if (entry.assumed && !entry.sent) {
       entry.drop_assumed();  // it waits for others to leave: whether it may have their place is decided anew
       ledger_.held.erase(key);
@@ -81,6 +84,10 @@ void SetupReader::read(Step& step) {
     if (entry.waits()) {
       ledger_.waiting_changed.insert(key);
     } else if (drain(entry, ledger_.setup)) {
+      ledger_.dirty.insert(key);
+    }
+    // What made no sense may make sense now.
+    if (entry.is_turned_down()) {
       ledger_.dirty.insert(key);
     }
     // Its class of priority may have come.

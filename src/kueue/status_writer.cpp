@@ -38,10 +38,10 @@ void StatusWriter::patch(Entry& entry, json::Out body, Step& step) {
   entry.guard.sent(id, entry.object.resource_version);
 }
 
-void StatusWriter::deactivate(Entry& entry, Step& step) {
+void StatusWriter::set_active(Entry& entry, bool active, Step& step) {
   json::Out body = json::Out::object();
   body.add("metadata", std::move(json::Out::object().add("uid", entry.object.ref.uid)));
-  body.add("spec", std::move(json::Out::object().add("active", false)));
+  body.add("spec", std::move(json::Out::object().add("active", active)));
   patch(entry, std::move(body), step);
 }
 

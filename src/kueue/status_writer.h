@@ -21,7 +21,7 @@ class StatusWriter {
   // `fields` of the status beside the conditions. Does nothing where all is so already.
   void write(Entry& entry, const std::vector<Wanted>& wanted, json::Out::Object fields, Time now, Step& step,
              Urgency urgency = Urgency::kStatus);
-  void deactivate(Entry& entry, Step& step);
+  void set_active(Entry& entry, bool active, Step& step);
   void remove_finalizer(Entry& entry, std::string_view finalizer, Step& step);
 
  private:

@@ -118,7 +118,7 @@ void WorkloadReconciler::look_after(Entry& entry, const JobEntry* job, Time now,
     entry.evicting.reset();
     const std::string& reason = entry.object.condition(kEvicted)->reason;
     if (entry.object.active && (reason == kGivenUp || reason == kTimeIsUp)) {
-      staff_.status.deactivate(entry, step);
+      staff_.status.set_active(entry, false, step);
       return;
     }
     staff_.evictions.release(entry, job, now, step);

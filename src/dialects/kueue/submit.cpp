@@ -136,7 +136,8 @@ void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& i
                        Submission& submission) {
   const LocalQueue* queue = queue_of(workload, setup);
   if (queue == nullptr && workload.queue_name) {
-    if (setup.has_queues()) {
+    // Where there are Workloads, somebody is in charge of queues.
+    if (setup.has_queues() || !intake.reading.records.empty()) {
       submission.rejection =
           lacking(Reason::kQueueNotFound, fmt::format("{}: {}: there is no LocalQueue \"{}\" in namespace \"{}\"",
                                                       at(workload, workload.queue_name), kQueueName,

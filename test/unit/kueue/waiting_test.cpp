@@ -228,5 +228,30 @@ TEST(KueueWaiting, AJobThatWasStoppedForAnotherIsStartedAgainAfterARestart) {
   EXPECT_FALSE(cluster.suspended("victim"));
 }
 
+TEST(KueueWaiting, AJobThatNamesALevelThatIsNotThereIsActivatedWhenTheTopologyGetsIt) {
+  SmallCluster cluster;
+  cluster.node("a", 4);
+  cluster.server.change(FakeServer::key("Node", "", "a"),
+                        [](Tree& node) { node.at({"metadata", "labels", "zone"}) = Tree::string("z"); });
+  cluster.job("j", 1, 1);
+  cluster.server.change(FakeServer::key("Job", "ns", "j"), [](Tree& job) {
+    job.at({"spec", "template", "metadata", "annotations", "kueue.x-k8s.io/podset-required-topology"}) =
+        Tree::string("zone");
+  });
+  cluster.settle();
+  const std::string key = workload_key(cluster, "j");
+  EXPECT_FALSE(cluster.server.find(key)->tree.flag({"spec", "active"}));
+  // Another change of what administrators set up does not bring it back.
+  put_queue(cluster, "nvidia.com/gpu", kStrict);
+  cluster.settle();
+  EXPECT_FALSE(cluster.server.find(key)->tree.flag({"spec", "active"}));
+  cluster.put(SmallCluster::kGroup, "v1beta2", "Topology",
+              "{'metadata':{'name':'net'},'spec':{'levels':[{'nodeLabel':'zone'},{'nodeLabel':'rack'},"
+              "{'nodeLabel':'kubernetes.io/hostname'}]}}");
+  cluster.settle();
+  EXPECT_TRUE(cluster.server.find(key)->tree.flag({"spec", "active"}));
+  EXPECT_TRUE(cluster.admitted("j"));
+}
+
 }  // namespace
 }  // namespace gantree::test
