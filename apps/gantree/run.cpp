@@ -10,8 +10,8 @@
 #include "commands.h"
 #include "connection.h"
 #include "output.h"
+#include "queue_options.h"
 #include "service/run.h"
-#include "world.h"
 
 namespace gantree {
 
@@ -54,33 +54,6 @@ void add_election_options(CLI::App& command, RunOptions& run) {
   add_duration(command, "--lease-duration", run.lease_duration, "How long the lease outlives a leader that is gone");
 }
 
-void add_queue_options(CLI::App& command, kueue::ControllerOptions& queues) {
-  kueue::ReadyRules& ready = queues.ready;
-  add_fair_sharing(command, queues.shares);
-  add_duration(command, "--pods-ready-timeout", ready.timeout,
-               "Evict a job of a queue whose pods are not all ready so long after admission; 0s: wait without end");
-  add_duration(command, "--pods-recovery-timeout", ready.recovery,
-               "The same for pods that were ready and have to be replaced; 0s: wait without end");
-  command
-      .add_option("--requeue-limit", ready.limit,
-                  "How often such a job is queued again before it is deactivated; below 0: without end")
-      ->type_name("N")
-      ->capture_default_str();
-  add_duration(command, "--requeue-backoff", ready.backoff, "How long it rests before the first time; doubles");
-  add_duration(command, "--requeue-backoff-max", ready.longest_backoff, "How long it rests at most");
-  command
-      .add_option("--block-admission", ready.one_by_one,
-                  "Admit a job of a queue only when the pods of all that were admitted before are ready")
-      ->type_name("BOOL")
-      ->capture_default_str();
-}
-
-void add_check_options(CLI::App& command, kueue::ControllerOptions& queues) {
-  command.add_flag(
-      "--ignore-admission-checks", queues.ignore_checks,
-      "Take the admission checks of ClusterQueues to pass; without it a queue that has any admits nothing");
-}
-
 void add_webhook_options(CLI::App& command, RunOptions& run) {
   command
       .add_option("--webhook-listen", run.webhook_listen,
@@ -115,7 +88,6 @@ void add_run(CLI::App& app, std::function<int()>& run) {
       ->type_name("BOOL")
       ->capture_default_str();
   add_queue_options(*command, flags->run.queues);
-  add_check_options(*command, flags->run.queues);
   add_election_options(*command, flags->run);
   add_webhook_options(*command, flags->run);
   command

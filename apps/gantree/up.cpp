@@ -26,6 +26,7 @@
 #include "install/apply.h"
 #include "install/manifest.h"
 #include "output.h"
+#include "queue_options.h"
 #include "service/run.h"
 #include "up_data.h"
 #include "up_nodes.h"
@@ -306,6 +307,7 @@ void add_up(CLI::App& app, std::function<int()>& run) {
   add_duration(*command, "--start-delay", flags->pace.start_delay,
                "From a pod's binding to its running, before --speed");
   command->add_flag("--no-scheduler", flags->no_scheduler, "The cluster without the scheduler");
+  add_queue_options(*command, flags->run.queues);
   command->add_option("--log-level", flags->log_level, "The least that is logged")
       ->check(CLI::IsMember({"info", "warning"}))
       ->type_name("LEVEL")
