@@ -9,7 +9,7 @@
 
 #include "apiserver/convert.h"
 #include "apiserver/patch.h"
-#include "apiserver/token.h"
+#include "apiserver/person.h"
 #include "base/base64.h"
 
 namespace gantree::apiserver {
@@ -152,9 +152,7 @@ Object review_of(const Request& request, const Admission& admission, const Quest
     body["namespace"] = admission.name;
   }
   body["operation"] = name_of(admission.operation);
-  Object& user = object_in(body, "userInfo");
-  user["username"] = request.call.user;
-  user["groups"] = groups_of(request.call.user);
+  body["userInfo"] = user_info(request.call);
   body["object"] = question.object;
   body["oldObject"] = question.old;
   body["dryRun"] = admission.dry_run;

@@ -77,11 +77,15 @@ Value given_rules(const Core& core, const Object& object, const std::string& ns)
 }  // namespace
 
 Outcome<> check_allowed(Core& core, const Call& call, const Deed& deed) {
-  if (call.trusted || core.rights.allows(subject_of(call.user), deed)) {
+  return check_allowed(core, call, deed, subject_of(call));
+}
+
+Outcome<> check_allowed(Core& core, const Call& call, const Deed& deed, const Subject& subject) {
+  if (call.trusted || core.rights.allows(subject, deed)) {
     return {};
   }
   return tl::unexpected(failure(403, "Forbidden",
-                                fmt::format("forbidden: no role lets user \"{}\" {}", call.user, in_words(deed)),
+                                fmt::format("forbidden: no role lets user \"{}\" {}", subject.user, in_words(deed)),
                                 {deed.group, deed.resource.substr(0, deed.resource.find('/'))}, deed.name));
 }
 
@@ -93,7 +97,7 @@ Outcome<> check_gift(Core& core, const Request& request, const Object* before, c
   }
   const bool everywhere =
       reference == nullptr ? !request.kind->namespaced : text_at(*reference, {"kind"}) == "ClusterRole";
-  const Subject giver = subject_of(request.call.user);
+  const Subject giver = subject_of(request.call);
   const Deed exempt{.verb = reference == nullptr ? "escalate" : "bind",
                     .group = std::string(kGroup),
                     .resource = everywhere ? "clusterroles" : "roles",

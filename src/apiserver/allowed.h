@@ -10,6 +10,8 @@
 namespace gantree::apiserver {
 
 [[nodiscard]] Outcome<> check_allowed(Core& core, const Call& call, const Deed& deed);
+// The same of the caller himself, in whoever's name he asks.
+[[nodiscard]] Outcome<> check_allowed(Core& core, const Call& call, const Deed& deed, const Subject& subject);
 
 // Roles and bindings alone: who writes them may give to others what he has himself, and nothing more, unless he may
 // "escalate" the role, or "bind" the role that a binding is of. `before` is null where the object is new.

@@ -61,6 +61,14 @@ class WatchSink {
   virtual void ended() = 0;
 };
 
+// Somebody in whose name a caller asks.
+struct Person {
+  std::string user;
+  std::vector<std::string> groups = {};
+  std::string uid = {};
+  std::map<std::string, std::vector<std::string>> extra = {};
+};
+
 struct Call {
   std::string method = "GET";
   std::string path;   // as in a URL, percent-encoded where it must be
@@ -69,7 +77,9 @@ struct Call {
   std::string content_type = "application/json";
   std::string accept = "application/json";
   std::string user = "system:admin";
-  bool trusted = true;                   // false: the user may do what roles grant, and nothing else
+  bool trusted = true;  // false: the user may do what roles grant, and nothing else
+  // In whose name it is to be done, if the user may do that. Once that is known it is who the user is.
+  std::shared_ptr<const Person> as = {};
   std::string agent = {};                // the client's program: owner of the fields it writes, unless it names another
   std::shared_ptr<WatchSink> sink = {};  // for watch=true
 };

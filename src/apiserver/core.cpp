@@ -6,6 +6,7 @@
 
 #include "apiserver/allowed.h"
 #include "apiserver/handlers.h"
+#include "apiserver/person.h"
 #include "apiserver/protobuf.h"
 #include "base/time.h"
 
@@ -31,6 +32,9 @@ void add_warnings(const std::vector<std::string>& warnings, Answer& answer) {
 
 // The done callback travels with the answer, so that both are there when the batch is committed.
 Task<Answer> answer_call(Core& core, Call call) {
+  if (const auto taken = take_on(core, call); !taken) {
+    co_return refuse(taken.error());
+  }
   if (call.content_type.starts_with(kProtobufType) && !call.body.empty()) {
     const auto object = read_protobuf(call.body, *core.schemas);
     if (!object) {

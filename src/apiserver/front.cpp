@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apiserver/json.h"
+#include "apiserver/person.h"
 #include "apiserver/status.h"
 #include "apiserver/token.h"
 
@@ -117,10 +118,11 @@ bool is_watch(std::string_view query) {
   return query.find("watch=") != std::string_view::npos;
 }
 
-Call to_call(http::IncomingRequest request, std::string user) {
+Call to_call(http::IncomingRequest request, std::string user, std::shared_ptr<const Person> as) {
   Call call;
   call.user = std::move(user);
   call.trusted = call.user == kUser;
+  call.as = std::move(as);
   call.agent = request.header("user-agent");
   call.content_type = request.header("content-type");
   call.accept = request.header("accept");
@@ -132,7 +134,12 @@ Call to_call(http::IncomingRequest request, std::string user) {
 }
 
 void answer(Api& api, http::IncomingRequest request, std::string user, http::Reply reply) {
-  Call call = to_call(std::move(request), std::move(user));
+  auto as = person_in(request.headers);
+  if (!as) {
+    reply.send(to_response(as.error()));
+    return;
+  }
+  Call call = to_call(std::move(request), std::move(user), std::move(*as));
   std::shared_ptr<HttpSink> sink;
   if (is_watch(call.query)) {
     sink = std::make_shared<HttpSink>();

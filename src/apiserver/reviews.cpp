@@ -2,17 +2,12 @@
 #include "apiserver/eviction.h"
 #include "apiserver/handlers.h"
 #include "apiserver/intake.h"
+#include "apiserver/person.h"
 #include "apiserver/token.h"
 
 namespace gantree::apiserver {
 
 namespace {
-
-Object user_info(std::string_view user) {
-  Object info{{"username", user}};
-  info["groups"] = groups_of(user);
-  return info;
-}
 
 void review_token(const Core& core, std::string_view token, Object& status) {
   const std::string& secret = core.options.secret;
@@ -20,7 +15,7 @@ void review_token(const Core& core, std::string_view token, Object& status) {
   const auto user = secret.empty() ? std::nullopt : user_of_token(secret, token, now);
   status["authenticated"] = user.has_value();
   if (user) {
-    status["user"] = user_info(*user);
+    status["user"] = Object{{"username", *user}, {"groups", groups_of(*user)}};
   } else {
     status["error"] = "the token is of no service account of this cluster, or has expired";
   }
@@ -47,7 +42,7 @@ Deed deed_in(const Object& review) {
 
 Subject subject_in(const Request& request, const Object& review) {
   if (request.kind->kind == "SelfSubjectAccessReview") {
-    return subject_of(request.call.user);
+    return subject_of(request.call);
   }
   Subject subject{std::string(text_at(review, {"spec", "user"})), {}};
   // As the token of a service account would say.
@@ -87,9 +82,9 @@ void answer(Core& core, const Request& request, Object& review) {
   Object& status = object_in(review, "status");
   const std::string& kind = request.kind->kind;
   if (kind == "SelfSubjectRulesReview") {
-    list_rules(core.rights.granted(subject_of(request.call.user), text_at(review, {"spec", "namespace"})), status);
+    list_rules(core.rights.granted(subject_of(request.call), text_at(review, {"spec", "namespace"})), status);
   } else if (kind == "SelfSubjectReview") {
-    status["userInfo"] = user_info(request.call.user);
+    status["userInfo"] = user_info(request.call);
   } else if (kind == "TokenReview") {
     review_token(core, text_at(review, {"spec", "token"}), status);
   } else {

@@ -114,6 +114,10 @@ Subject subject_of(std::string_view user) {
   return subject;
 }
 
+Subject subject_of(const Call& call) {
+  return call.as == nullptr ? subject_of(call.user) : Subject{call.as->user, call.as->groups};
+}
+
 Deed deed_of(const Request& request) {
   if (request.kind == nullptr) {
     std::string verb = request.call.method;

@@ -15,6 +15,7 @@
 namespace gantree::apiserver {
 
 class Core;
+struct Call;
 struct Request;
 
 // Somebody, as tokens and reviews name them.
@@ -24,6 +25,8 @@ struct Subject {
 };
 // The user of a token, with the groups that come with it.
 [[nodiscard]] Subject subject_of(std::string_view user);
+// Who asks: somebody in whose name it is done, or the user.
+[[nodiscard]] Subject subject_of(const Call& call);
 
 // What somebody wants to do: to a resource, or at a path that leads to none.
 struct Deed {

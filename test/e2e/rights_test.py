@@ -1,4 +1,5 @@
 """Gantree has the rights it uses, and no others. Every other test runs with these rights too."""
+import json
 import re
 
 import pytest
@@ -41,3 +42,19 @@ def test_nothing_it_tries_is_forbidden_to_it(cluster, namespace, topology, insta
     refused = {(request.verb, request.path) for request in proxy.requests if request.status in (401, 403)
                and there.issuperset(re.findall("/namespaces/([^/]+)", request.path))}
     assert not refused
+
+
+def test_kubectl_as_somebody_else_may_do_what_that_one_may(cluster, namespace):
+    def may(*who):
+        return cluster.kubectl("auth", "can-i", "list", "pods", "-n", namespace, *who, check=False).strip()
+    assert (may(), may("--as=alice"), may("--as=alice", "--as-group=devs")) == ("yes", "no", "no")
+    cluster.kubectl("create", "role", "readers", "--verb=list", "--resource=pods", "-n", namespace)
+    cluster.kubectl("create", "rolebinding", "readers", "--role=readers", "--group=devs", "-n", namespace)
+    cluster.wait_for(lambda: may("--as=alice", "--as-group=devs") == "yes", 10, "the role to count")
+    assert (may("--as=alice"), may("--as=bob", "--as-group=ops", "--as-group=devs")) == ("no", "yes")
+    cluster.kubectl("get", "pods", "-n", namespace, "--as=alice", "--as-group=devs")
+    for forbidden in [("pods", "--as=alice"), ("secrets", "--as=alice", "--as-group=devs")]:
+        with pytest.raises(AssertionError, match="(?i)forbidden"):
+            cluster.kubectl("get", "-n", namespace, *forbidden)
+    who = json.loads(cluster.kubectl("auth", "whoami", "-o", "json", "--as=alice", "--as-group=devs"))["status"]["userInfo"]
+    assert (who["username"], sorted(who["groups"])) == ("alice", ["devs", "system:authenticated"])

@@ -4,7 +4,7 @@ A step is data, read from the YAML files of `api/`:
 
     name      what it is, in words; known differences are named by it
     request   METHOD PATH. A path that begins without a slash begins with a resource of PATHS
-    body, type, accept, token            of the request; type is one of TYPES
+    body, type, accept, token, headers   of the request; type is one of TYPES
     kubectl   arguments, as in a shell; stdin, what it reads; editor, a command for `edit`
     asked     (true) what the webhook of the file was asked since the last such step
     watch     how many events to read from the request before it is closed; seconds, how long to wait for them
@@ -171,6 +171,7 @@ class Asker:
         body = step.get("body")
         headers = {"Content-Type": TYPES.get(step.get("type"), step.get("type", "application/json")),
                    "Accept": ACCEPTS.get(step.get("accept"), step.get("accept", "application/json")), "User-Agent": "tester/1"}
+        headers.update(step.get("headers", {}))
         token = step.get("token", self._cluster.token)
         if token:
             headers["Authorization"] = f"Bearer {token}"
