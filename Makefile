@@ -73,13 +73,13 @@ fuzz: ## fuzz every parser, FUZZ_SECONDS (600) each
 	@cmake --build --preset fuzz
 	@scripts/run-fuzzers build/fuzz $(FUZZ_SECONDS)
 
-asan: ## every test under the address and undefined-behaviour sanitizers
+asan: ## every test but the end-to-end ones under the address and undefined-behaviour sanitizers
 	$(need) build test
 	@$(call configure,asan)
 	@cmake --build --preset asan
 	@scripts/run-tests build/asan
 
-tsan: ## every test under the thread sanitizer
+tsan: ## every test but the end-to-end ones under the thread sanitizer
 	$(need) build test
 	@$(call configure,tsan)
 	@cmake --build --preset tsan
