@@ -114,8 +114,9 @@ std::string judge(const ApiRequest& request, const Answer& answer) {
 }  // namespace
 
 std::string describe(const ApiRequest& request) {
-  return fmt::format("{} {}?{} ({}, accepts {})\n{}\n", request.method, request.path, request.query,
-                     request.content_type, request.accept, request.body);
+  return fmt::format("{} {}?{} ({}, accepts {}{})\n{}\n", request.method, request.path, request.query,
+                     request.content_type, request.accept, request.as == nullptr ? "" : ", as " + request.as->user,
+                     request.body);
 }
 
 std::vector<ApiRequest> read_requests(std::string_view text) {
@@ -175,6 +176,7 @@ Answer ApiJudge::call(const ApiRequest& request) {
   call.content_type = request.content_type;
   call.accept = request.accept;
   call.body = request.body;
+  call.as = request.as;
   call.agent = "judge";
   const auto sink = std::make_shared<CheckingSink>();
   call.sink = sink;

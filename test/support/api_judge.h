@@ -23,6 +23,7 @@ struct ApiRequest {
   std::string content_type = "application/json";
   std::string accept = "application/json";
   std::string body = {};
+  std::shared_ptr<const apiserver::Person> as = {};  // in whose name; null: the administrator's own
 };
 [[nodiscard]] std::string describe(const ApiRequest& request);
 // Requests as the corpus of the fuzzers writes them, with an empty line between two. The first line of each is
