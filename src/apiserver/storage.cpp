@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <algorithm>
 #include <map>
 #include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "apiserver/history.h"
 
 namespace gantree::apiserver {
 
@@ -22,9 +23,8 @@ constexpr const char* kSchema =
     " revision INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (resource, namespace, name));"
     "CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL);";
 
-// Beside the objects: the last revision, and that of the last change of each table, deletions counted.
+// Beside the objects: the last revision.
 constexpr std::string_view kRevision = "revision";
-constexpr std::string_view kChanged = "changed/";
 
 struct CloseStatement {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -43,6 +43,7 @@ std::string_view column(sqlite3_stmt* statement, int at) {
 }  // namespace
 
 struct Storage::Database {
+  explicit Database(const std::string& name) : file(name), history(name) {}
   ~Database() {
     // Statements go before what they belong to.
     put.reset();
@@ -77,14 +78,14 @@ struct Storage::Database {
   Statement put;
   Statement remove;
   Statement count;
+  History history;
 };
 
 Storage::Storage(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 Storage::~Storage() = default;
 
 Result<std::unique_ptr<Storage>> Storage::open(const std::string& file, bool sync) {
-  auto database = std::make_unique<Database>();
-  database->file = file;
+  auto database = std::make_unique<Database>(file);
   if (sqlite3_open_v2(file.c_str(), &database->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                       nullptr) != SQLITE_OK) {
     return database->trouble("open the cluster's data");
@@ -114,14 +115,9 @@ Result<> Storage::load(Store& store) {
     return database_->trouble("read the cluster's data");
   }
   std::uint64_t revision = 0;
-  Store::LastChanges changed;
   while (sqlite3_step(counters.get()) == SQLITE_ROW) {
-    const std::string_view name = column(counters.get(), 0);
-    const auto value = static_cast<std::uint64_t>(sqlite3_column_int64(counters.get(), 1));
-    if (name == kRevision) {
-      revision = value;
-    } else if (name.starts_with(kChanged)) {
-      changed.emplace(name.substr(kChanged.size()), value);
+    if (column(counters.get(), 0) == kRevision) {
+      revision = static_cast<std::uint64_t>(sqlite3_column_int64(counters.get(), 1));
     }
   }
   int stepped = SQLITE_ROW;
@@ -138,8 +134,7 @@ Result<> Storage::load(Store& store) {
   if (stepped != SQLITE_DONE) {
     return database_->trouble("read the cluster's data");
   }
-  store.loaded(revision, changed);
-  return {};
+  return database_->history.load(store, revision);
 }
 
 Result<> Storage::commit(std::span<const Store::Change> changes, std::uint64_t revision) {
@@ -149,6 +144,9 @@ Result<> Storage::commit(std::span<const Store::Change> changes, std::uint64_t r
       last([](const auto& a, const auto& b) { return std::tie(a.first, *a.second) < std::tie(b.first, *b.second); });
   for (const Store::Change& change : changes) {
     last[{change.table->name, &change.event.key}] = &change.event;
+  }
+  if (auto appended = database_->history.append(changes); !appended) {
+    return appended;
   }
   if (auto begun = database_->run("BEGIN IMMEDIATE", "write"); !begun) {
     return begun;
@@ -167,17 +165,10 @@ Result<> Storage::commit(std::span<const Store::Change> changes, std::uint64_t r
       return database_->trouble("write");
     }
   }
-  std::map<std::string, std::uint64_t> counters{{std::string(kRevision), revision}};
-  for (const auto& [place, event] : last) {
-    std::uint64_t& changed = counters[std::string(kChanged).append(place.first)];
-    changed = std::max(changed, event->now.revision);
-  }
-  for (const auto& [name, value] : counters) {
-    bind_text(database_->count.get(), 1, name);
-    sqlite3_bind_int64(database_->count.get(), 2, static_cast<sqlite3_int64>(value));
-    if (!Database::step(database_->count.get())) {
-      return database_->trouble("write");
-    }
+  bind_text(database_->count.get(), 1, kRevision);
+  sqlite3_bind_int64(database_->count.get(), 2, static_cast<sqlite3_int64>(revision));
+  if (!Database::step(database_->count.get())) {
+    return database_->trouble("write");
   }
   return database_->run("COMMIT", "write");
 }

@@ -1,6 +1,7 @@
 // The objects in one SQLite file, so that they outlive the process, however it ends.
 //
-// Written in whole batches, each one transaction that is on the disk when commit() returns. Api thread only.
+// Written in whole batches, each one transaction that is on the disk when commit() returns. What changed lately is kept
+// beside them (history.h). One thread at a time.
 #pragma once
 
 #include <functional>

@@ -139,6 +139,13 @@ void Store::select_by(std::string_view table_name, std::vector<std::string> fiel
       entry.facts = facts_of(table_name, *object, into.selectable);
     }
   }
+  for (Event& event : into.recent) {
+    const bool same = event.before == event.now.facts;
+    if (const auto object = parse_json(*event.now.bytes)) {
+      event.now.facts = facts_of(table_name, *object, into.selectable);
+    }
+    event.before = same ? event.now.facts : event.before;
+  }
 }
 
 void Store::load(std::string_view table_name, Key key, Bytes bytes, std::uint64_t revision,
@@ -151,16 +158,22 @@ void Store::load(std::string_view table_name, Key key, Bytes bytes, std::uint64_
   into.entries.insert_or_assign(into.entries.end(), std::move(key), std::move(entry));
 }
 
-void Store::loaded(std::uint64_t revision, const LastChanges& changed) {
+void Store::load_recent(std::string_view table_name, Event event) {
+  remember(table(table_name), std::move(event));
+}
+
+void Store::loaded(std::uint64_t revision, std::uint64_t known, const Floors& floors) {
   revision_ = revision;
-  start_ = revision;
+  start_ = known;
   for (auto& [name, table] : tables_) {
-    table->floor = revision;
+    table->floor = std::max(table->floor, known);
   }
-  for (const auto& [name, last] : changed) {
-    Table& known = table(name);
-    known.changed = std::max(known.changed, last);
-    known.floor = known.changed;
+  for (const auto& [name, floor] : floors) {
+    Table& cut = table(name);
+    cut.floor = std::max(cut.floor, floor);
+  }
+  for (auto& [name, table] : tables_) {
+    table->changed = std::max(table->changed, table->floor);
   }
 }
 
@@ -199,7 +212,8 @@ void Store::put(std::string_view table_name, const Key& key, Entry entry) {
   }
   index(table_name, key, event.before.get(), entry.facts.get());
   into.entries.insert_or_assign(key, std::move(entry));
-  record(into, std::move(event));
+  remember(into, event);
+  changes_.push_back({&into, std::move(event)});
 }
 
 void Store::remove(std::string_view table_name, const Key& key, Entry last) {
@@ -210,7 +224,8 @@ void Store::remove(std::string_view table_name, const Key& key, Entry last) {
   Event event{WatchEvent::Type::kDeleted, key, std::move(last), it->second.facts};
   index(table_name, key, event.before.get(), nullptr);
   from.entries.erase(it);
-  record(from, std::move(event));
+  remember(from, event);
+  changes_.push_back({&from, std::move(event)});
 }
 
 void Store::index(std::string_view table, const Key& key, const Facts* before, const Facts* now) {
@@ -253,16 +268,15 @@ std::vector<Store::Place> Store::dependents(std::string_view uid) const {
   return places;
 }
 
-void Store::record(Table& table, Event event) {
-  table.changed = event.now.revision;
+void Store::remember(Table& table, Event event) {
+  table.changed = std::max(table.changed, event.now.revision);
   table.recent_bytes += event.now.bytes->size();
-  table.recent.push_back(event);
+  table.recent.push_back(std::move(event));
   while (table.recent.size() > kRecentEvents || table.recent_bytes > kRecentBytes) {
     table.floor = table.recent.front().now.revision;
     table.recent_bytes -= table.recent.front().now.bytes->size();
     table.recent.pop_front();
   }
-  changes_.push_back({&table, std::move(event)});
 }
 
 std::vector<Store::Change> Store::take_changes() {

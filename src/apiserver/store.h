@@ -80,11 +80,13 @@ struct Table {
 
 class Store {
  public:
-  // The tables of a store that was read from a file start with no recent changes. The facts are those of the object.
+  // What was read from a file, into an empty store: all objects, then what changed lately, in order, then loaded(). The
+  // facts are those of the object.
   void load(std::string_view table, Key key, Bytes bytes, std::uint64_t revision, std::shared_ptr<const Facts> facts);
-  // What is known of tables beside their objects: a watch may go on from where nothing has changed since.
-  using LastChanges = std::map<std::string, std::uint64_t, std::less<>>;
-  void loaded(std::uint64_t revision, const LastChanges& changed);
+  void load_recent(std::string_view table, Event event);
+  // Every change after `known` was given, but for those up to the revision that is told of a table.
+  using Floors = std::map<std::string, std::uint64_t, std::less<>>;
+  void loaded(std::uint64_t revision, std::uint64_t known, const Floors& floors = {});
 
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
   // The next revision, for one write; put() or remove() must follow.
@@ -119,7 +121,7 @@ class Store {
 
  private:
   void index(std::string_view table, const Key& key, const Facts* before, const Facts* now);
-  void record(Table& table, Event event);
+  static void remember(Table& table, Event event);
 
   std::uint64_t revision_ = 0;
   std::uint64_t start_ = 0;  // what happened before is not known

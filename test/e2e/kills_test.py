@@ -1,7 +1,8 @@
 """`kill -9` of the embedded cluster at random moments, under load: what was acknowledged is there, and is seen once and in order.
 
 Writers create, change and delete objects of three kinds by every kind of write, each its own objects, and remember every answer.
-Watchers follow each kind, and resume where they were when the server comes back. GANTREE_E2E_KILLS says how often it is killed.
+Watchers follow each kind, and resume where they were when the server comes back: they list once, in the beginning, and see each change after
+that. GANTREE_E2E_KILLS says how often it is killed, GANTREE_E2E_SEED repeats the choices of a run that failed.
 """
 import collections
 import itertools
@@ -12,11 +13,13 @@ import time
 
 import pytest
 
+from harness.processes import wait_until
 from harness.up import GONE, UpProcess
 
 KILLS = int(os.environ.get("GANTREE_E2E_KILLS", "100"))
-WRITERS = 5
-MOST_OBJECTS = 12  # of a writer
+SEED = os.environ.get("GANTREE_E2E_SEED") or str(random.SystemRandom().randrange(10 ** 9))
+WRITERS = 32
+MOST_OBJECTS = 4  # of a writer
 DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "things.example.com"},
     "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "things", "kind": "Thing"},
@@ -24,6 +27,7 @@ DEFINITION = {
                            "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
 PATHS = {"ConfigMap": "/api/v1/namespaces/default/configmaps", "Pod": "/api/v1/namespaces/default/pods",
          "Thing": "/apis/example.com/v1/namespaces/default/things"}
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
 MARK = "example.com/mark"  # annotation: the write that made the object what it is
 
 
@@ -67,7 +71,7 @@ class Writer:
     def __init__(self, number, ledger):
         self._number = number
         self._ledger = ledger
-        self._random = random.Random(number)
+        self._random = random.Random(f"{SEED}/{number}")
         self._count = itertools.count()
         self.objects = {}  # (kind, name) -> object
         self.attempt = None
@@ -159,16 +163,18 @@ class Watcher:
         self.version = 0
         self.state = {}
         self.seen = {}  # version -> mark, of changes that were not deletions
-        self.gaps = []  # (from, to]: where it had to list again
-        self.resumed = 0
+        self.bound = {}  # uid -> node
+        self.listed_at = None
+        self.resumed = 0  # lives that it went on in, of those in which anything happened
+        self.late = 0  # of those, how often with what had happened before it came back
         self.trouble = None
 
     def run(self, up):
         client = up.client(timeout=30)
         try:
-            if self.version == 0 or not self._follow(client):
+            if self.version == 0:
                 self._list(up)
-                self._follow(client)
+            self._follow(client, up.revision)
         except GONE:
             pass
         except AssertionError as error:
@@ -180,22 +186,22 @@ class Watcher:
         client = up.client()
         answer = client.list(PATHS[self._kind])
         client.close()
-        assert version_of(answer) >= self.version, "a list is older than what a watch has seen"
-        self.gaps.append((self.version, version_of(answer)))
-        self.version = version_of(answer)
+        self.version = self.listed_at = version_of(answer)
         self.state = {item["metadata"]["name"]: version_of(item) for item in answer["items"]}
         for item in answer["items"]:
             self._ledger.note(version_of(item), self._kind, item["metadata"]["name"], mark_of(item))
 
-    def _follow(self, client):
-        """False where the server no longer knows what happened since."""
+    def _follow(self, client, revision):
+        """`revision` is what the server had when this life of it began."""
+        begun = False
         for event in client.watch(f"{PATHS[self._kind]}?watch=true&resourceVersion={self.version}&allowWatchBookmarks=true&timeoutSeconds=600"):
             thing = event["object"]
-            if event["type"] == "ERROR":
-                assert thing["code"] == 410, thing
-                return False
+            assert event["type"] != "ERROR", f"a watch of {self._kind} cannot go on from {self.version}: {thing}"
+            if not begun and self.version > self.listed_at:
+                self.resumed += 1
+                self.late += version_of(thing) <= revision
+            begun = True
             self._take(event["type"], thing)
-        return True
 
     def _take(self, what, thing):
         assert version_of(thing) >= self.version if what == "BOOKMARK" else version_of(thing) > self.version, \
@@ -209,10 +215,18 @@ class Watcher:
             assert (name in self.state) == (what == "MODIFIED"), f"{what} {name}"
             self.state[name] = self.version
             self.seen[self.version] = mark_of(thing)
+            self._check_binding(thing)
             self._ledger.note(self.version, self._kind, name, mark_of(thing))
 
+    def _check_binding(self, thing):
+        """A pod that was bound stays where it is."""
+        node = thing.get("spec", {}).get("nodeName")
+        known = self.bound.setdefault(thing["metadata"]["uid"], node)
+        assert known in (None, node), f"{thing['metadata']['name']} was bound to {known} and is on {node}"
+        self.bound[thing["metadata"]["uid"]] = node
+
     def has_seen(self, write):
-        return self.seen.get(write.version) == write.mark or any(low < write.version <= high for low, high in self.gaps)
+        return self.seen.get(write.version) == write.mark or write.version <= self.listed_at
 
 
 class Life:
@@ -237,7 +251,9 @@ def listed(up):
     client = up.client()
     found = {}
     for kind, path in PATHS.items():
-        for item in client.list(path)["items"]:
+        answer = client.list(path)
+        up.revision = version_of(answer)
+        for item in answer["items"]:
             # Items of lists say what they are by the list alone, in every API server.
             item = {"apiVersion": "example.com/v1" if kind == "Thing" else "v1", "kind": kind, **item}
             found[kind, item["metadata"]["name"]] = item
@@ -253,19 +269,19 @@ def compare_all(up, writers):
 
 
 @pytest.fixture
-def up(tmp_path):
-    up = UpProcess(tmp_path)
-    yield up
-    if up.process:
-        up.process.stop()
+def make_up(tmp_path):
+    made = []
+
+    def make(*flags):
+        made.append(UpProcess(tmp_path, flags))
+        return made[-1]
+    yield make
+    for up in made:
+        if up.process:
+            up.process.stop()
 
 
-@pytest.mark.timeout(120 + 6 * KILLS)
-def test_kills_under_load_lose_nothing_and_reuse_no_version(up):
-    chance = random.Random(os.environ.get("GANTREE_E2E_SEED", "1"))
-    ledger = Ledger()
-    writers = [Writer(number, ledger) for number in range(WRITERS)]
-    watchers = [Watcher(kind, ledger) for kind in PATHS]
+def start_first(up):
     up.start()
     client = up.client()
     assert client.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)[0] == 201
@@ -273,8 +289,20 @@ def test_kills_under_load_lose_nothing_and_reuse_no_version(up):
         if client.call("GET", PATHS["Thing"])[0] == 200:
             break
         time.sleep(0.02)
-    for number in range(KILLS):
+    client.close()
+
+
+def live_and_die(up, kills, each_life=lambda up, number: None):
+    """What the writers and watchers have seen of so many lives."""
+    print(f"GANTREE_E2E_SEED={SEED}")
+    chance = random.Random(SEED)
+    ledger = Ledger()
+    writers = [Writer(number, ledger) for number in range(WRITERS)]
+    watchers = [Watcher(kind, ledger) for kind in PATHS]
+    start_first(up)
+    for number in range(kills):
         compare_all(up, writers)
+        each_life(up, number)
         life = Life(up, writers + watchers)
         time.sleep(chance.uniform(0.0, 0.4))
         up.process.kill()
@@ -285,10 +313,38 @@ def test_kills_under_load_lose_nothing_and_reuse_no_version(up):
             up.process.kill()
         up.start()
     compare_all(up, writers)
-    check_watches(up, writers, watchers)
+    return writers, watchers
 
 
-def check_watches(up, writers, watchers):
+@pytest.mark.timeout(120 + 6 * KILLS)
+def test_kills_under_load_lose_nothing_reuse_no_version_and_break_no_watch(make_up):
+    up = make_up("--no-scheduler")
+    writers, watchers = live_and_die(up, KILLS)
+    check_watches(up, writers, watchers, KILLS)
+
+
+@pytest.mark.timeout(240 + 2 * KILLS)
+def test_with_the_scheduler_at_work_all_that_was_submitted_is_done_in_the_end(make_up):
+    kills = max(KILLS // 5, 2)
+    up = make_up("--generate", "small", "--speed", "10x")
+
+    def submit(up, number):
+        client = up.client()
+        template = {"metadata": {"annotations": {"gantree.dev/run-for": "5s"}},
+                    "spec": {"schedulerName": "gantree", "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+        job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": f"job-{number}"},
+               "spec": {"parallelism": 3, "completions": 3, "completionMode": "Indexed", "template": template}}
+        assert client.call("POST", JOBS, job)[0] == 201
+        client.close()
+    writers, watchers = live_and_die(up, kills, submit)
+    client = up.client()
+    wait_until(lambda: all(job.get("status", {}).get("succeeded") == 3 for job in client.list(JOBS)["items"]), 60,
+               lambda: f"all jobs to complete:\n{[job.get('status') for job in client.list(JOBS)['items']]}\n{up.process.tail()}")
+    assert len(client.list(JOBS)["items"]) == kills
+    check_watches(up, writers, watchers, kills)
+
+
+def check_watches(up, writers, watchers, kills):
     now = {}
     for (kind, name), item in listed(up).items():
         now.setdefault(kind, {})[name] = version_of(item)
@@ -301,12 +357,13 @@ def check_watches(up, writers, watchers):
     for watcher in watchers:
         assert not watcher.trouble, watcher.trouble
         assert watcher.state == now.get(watcher._kind, {})
-        assert len(watcher.gaps) <= KILLS + 2, "a watch had to begin anew without need"
     up.process.stop()
     by_kind = {watcher._kind: watcher for watcher in watchers}
     writes = [write for writer in writers for write in writer.acknowledged]
     missed = [write for write in writes if not by_kind[write.kind].has_seen(write)]
     assert not missed, f"{len(missed)} of {len(writes)} acknowledged writes were not seen by a watch, among them {missed[:3]}"
-    assert len(writes) > 3 * KILLS, "there was hardly any load"
-    seen = sum(len(watcher.seen) for watcher in watchers)
-    print(f"{KILLS} kills, {len(writes)} acknowledged writes, {seen} seen as events, {sum(len(w.gaps) for w in watchers)} lists")
+    seen, resumed, late = (sum(counts) for counts in zip(*((len(w.seen), w.resumed, w.late) for w in watchers)))
+    print(f"{kills} kills, {len(writes)} acknowledged writes, {seen} seen as events, {resumed} watches resumed, {late} of them with what they had missed")
+    assert len(writes) > 20 * kills, "there was hardly any load"
+    assert resumed > kills, "watches hardly ever went on in the next life"
+    assert late > kills // 4, "watches never had to catch up: this proves nothing"

@@ -23,6 +23,7 @@ class UpProcess:
         self._flags = flags
         self._lives = 0
         self.process = None
+        self.revision = 0  # what a test last found it at
         self.server = None
         self.token = None
 

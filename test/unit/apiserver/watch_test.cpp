@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "unit/apiserver/world.h"
 
@@ -53,23 +54,6 @@ TEST(Watch, EndsWhenItsTimeIsUp) {
   World world;
   const auto recorder = watch(world, kMaps, "timeoutSeconds=1");
   EXPECT_TRUE(World::eventually([&] { return recorder->over(); }));
-}
-
-TEST(Watch, TellsThatTheVersionIsTooOld) {
-  const auto folder = std::filesystem::temp_directory_path() / ("gantree-watch-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  const std::string file = (folder / "cluster.db").string();
-  {
-    World world({.file = file});
-  }
-  {
-    World world({.file = file});
-    const auto recorder = watch(world, kMaps, "resourceVersion=1");
-    EXPECT_THAT(recorder->wait(1), ElementsAre("ERROR "));
-    const Value code = *find(recorder->objects()[0], {"code"});
-    EXPECT_EQ(code.get_int64(), 410);
-  }
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Watch, InsideTheProcessWaitsForKindsThatAreNotThereYet) {
@@ -131,28 +115,121 @@ TEST(Lists, CanBeSelectedByLabelAndField) {
   EXPECT_EQ(world.get(std::string(kPods) + "?fieldSelector=spec.dnsPolicy%3Dx").status, 400);
 }
 
-TEST(Watch, GoesOnAfterARestartWhereNothingHasChangedSince) {
-  const auto folder = std::filesystem::temp_directory_path() / ("gantree-resume-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
-  const std::string file = (folder / "cluster.db").string();
+class Restarts : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  ApiOptions kept() const { return {.file = (folder_ / "cluster.db").string()}; }
+
+ private:
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("gantree-restarts-" + std::to_string(::getpid()));
+};
+
+TEST_F(Restarts, AWatchGoesOnWhereItWas) {
   std::string created;
   std::string deleted;
   {
-    World world({.file = file});
+    World world(kept());
     created = version_in(world.post(kMaps, config_map("a")));
+    (void)world.merge(std::string(kMaps) + "/a", R"({"data":{"a":"c"}})");
     (void)world.remove(std::string(kMaps) + "/a");
     deleted = version_in(world.get(kMaps));
     (void)world.post(kPods, pod("p"));
   }
-  {
-    World world({.file = file});
+  for (int i = 0; i < 2; ++i) {
+    World world(kept());
     const auto resumed = watch(world, kMaps, "resourceVersion=" + deleted);
     const auto late = watch(world, kMaps, "resourceVersion=" + created);
-    (void)world.post(kMaps, config_map("b"));
-    EXPECT_THAT(resumed->wait(1), ElementsAre("ADDED b"));
-    EXPECT_THAT(late->wait(1), ElementsAre("ERROR "));
+    const auto never_changed = watch(world, "/api/v1/namespaces/default/secrets", "resourceVersion=" + created);
+    (void)world.post(kMaps, config_map("b" + std::to_string(i)));
+    (void)world.post("/api/v1/namespaces/default/secrets",
+                     R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s)" + std::to_string(i) + R"("}})");
+    EXPECT_THAT(resumed->wait(1 + i), i == 0 ? Lines({"ADDED b0"}) : Lines({"ADDED b0", "ADDED b1"}));
+    EXPECT_THAT(late->wait(3 + i), i == 0 ? Lines({"MODIFIED a", "DELETED a", "ADDED b0"})
+                                          : Lines({"MODIFIED a", "DELETED a", "ADDED b0", "ADDED b1"}));
+    EXPECT_EQ(text_at(late->objects()[0], {"data", "a"}), "c");
+    EXPECT_THAT(never_changed->wait(1 + i), i == 0 ? Lines({"ADDED s0"}) : Lines({"ADDED s0", "ADDED s1"}));
   }
-  std::filesystem::remove_all(folder);
+}
+
+TEST_F(Restarts, AWatchSeesWhatLeftItsSelectionMeanwhile) {
+  std::string version;
+  {
+    World world(kept());
+    (void)world.post(kMaps, config_map("a", R"(,"labels":{"x":"1"})"));
+    (void)world.post(kMaps, config_map("gone", R"(,"labels":{"x":"1"})"));
+    version = version_in(world.post(kMaps, config_map("b")));
+    (void)world.merge(std::string(kMaps) + "/a", R"({"metadata":{"labels":{"x":"2"}}})");
+    (void)world.merge(std::string(kMaps) + "/b", R"({"metadata":{"labels":{"x":"1"}}})");
+    (void)world.merge(std::string(kMaps) + "/b", R"({"data":{"a":"c"}})");
+    (void)world.remove(std::string(kMaps) + "/gone");
+  }
+  World world(kept());
+  const auto recorder = watch(world, kMaps, "labelSelector=x%3D1&resourceVersion=" + version);
+  EXPECT_THAT(recorder->wait(4), ElementsAre("DELETED a", "ADDED b", "MODIFIED b", "DELETED gone"));
+}
+
+TEST_F(Restarts, AWatchIsToldThatItsVersionIsTooOldWhereMuchHasChangedSince) {
+  std::string first;
+  std::string last;
+  {
+    World world(kept());
+    first = version_in(world.post(kMaps, config_map("a")));
+    const std::string much(900'000, 'x');
+    for (int i = 0; i < 22; ++i) {
+      const std::string change = R"({"data":{"a":")" + std::to_string(i) + much + R"("}})";
+      last = version_in(world.merge(std::string(kMaps) + "/a", change));
+    }
+  }
+  World world(kept());
+  const auto late = watch(world, kMaps, "resourceVersion=" + first);
+  EXPECT_THAT(late->wait(1), ElementsAre("ERROR "));
+  const Value code = *find(late->objects()[0], {"code"});
+  EXPECT_EQ(code.get_int64(), 410);
+  const auto others = watch(world, kPods, "resourceVersion=" + first);
+  const auto before_last = watch(world, kMaps, "resourceVersion=" + std::to_string(std::stoull(last) - 1));
+  EXPECT_THAT(before_last->wait(1), ElementsAre("MODIFIED a"));
+  (void)world.post(kPods, pod("p"));
+  EXPECT_THAT(others->wait(1), ElementsAre("ADDED p"));
+}
+
+TEST_F(Restarts, WhereTheHistoryLacksWhatWasCommittedWatchesBeginAnew) {
+  const std::string history = kept().file + "-history";
+  std::string version;
+  {
+    World world(kept());
+    version = version_in(world.post(kMaps, config_map("a")));
+    (void)world.post(kMaps, config_map("b"));
+  }
+  std::filesystem::resize_file(history, std::filesystem::file_size(history) - 1);
+  for (int i = 0; i < 2; ++i) {
+    World world(kept());
+    EXPECT_THAT(watch(world, kMaps, "resourceVersion=" + version)->wait(1), ElementsAre("ERROR "));
+    EXPECT_THAT(watch(world, kPods, "resourceVersion=" + version)->wait(1), ElementsAre("ERROR "));
+    (void)world.post(kMaps, config_map("c" + std::to_string(i)));
+    std::filesystem::remove(history);
+  }
+}
+
+TEST_F(Restarts, WhatTheHistoryHasBeyondTheLastCommitDoesNotCount) {
+  const std::string history = kept().file + "-history";
+  std::string version;
+  {
+    World world(kept());
+    version = version_in(world.post(kMaps, config_map("a")));
+    (void)world.post(kMaps, config_map("b"));
+  }
+  const auto size = static_cast<std::streamoff>(std::filesystem::file_size(history));
+  std::ofstream(history, std::ios::binary | std::ios::app) << std::string(100, 'x');
+  for (int i = 0; i < 2; ++i) {
+    World world(kept());
+    const auto recorder = watch(world, kMaps, "resourceVersion=" + version);
+    EXPECT_THAT(recorder->wait(1 + i), i == 0 ? Lines({"ADDED b"}) : Lines({"ADDED b", "ADDED c0"}));
+    (void)world.post(kMaps, config_map("c" + std::to_string(i)));
+    EXPECT_GT(static_cast<std::streamoff>(std::filesystem::file_size(history)), size);
+  }
 }
 
 }  // namespace
