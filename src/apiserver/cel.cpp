@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <deque>
 #include <limits>
 #include <optional>
 
+#include "apiserver/cel_operators.h"
 #include "apiserver/cel_parse.h"
+#include "apiserver/cel_special.h"
 
 namespace gantree::apiserver {
 
@@ -18,8 +18,8 @@ namespace {
 
 // What one evaluation may cost.
 constexpr std::size_t kMaxCost = 2'000'000;
-// A pattern that is not known beforehand has to be read each time.
-constexpr std::size_t kCompilation = 5'000;
+constexpr auto kTypeNames =
+    std::to_array<std::string_view>({"bool", "int", "uint", "double", "string", "list", "map", "null_type", "type"});
 
 bool names_old_self(const CelNode& node) {
   return (node.kind == CelKind::kName && node.name == "oldSelf") ||
@@ -75,8 +75,6 @@ class Evaluation {
   Got keep(T&& value) {
     return &made_.emplace_back(std::forward<T>(value));
   }
-  static tl::unexpected<Error> no_overload() { return invalid("no such overload"); }
-  static tl::unexpected<Error> too_dear() { return fail(Errc::kLimit, "the rule takes too long"); }
 
   Result<bool> truth(const CelNode& node) {
     const Got value = eval(node);
@@ -89,8 +87,27 @@ class Evaluation {
   Got name(std::string_view wanted) {
     const auto found =
         std::find_if(names_.rbegin(), names_.rend(), [&](const auto& one) { return one.first == wanted; });
-    return found == names_.rend() ? Got(invalid(fmt::format("undeclared reference to '{}'", wanted)))
-                                  : Got(found->second);
+    if (found != names_.rend()) {
+      return found->second;
+    }
+    if (std::find(kTypeNames.begin(), kTypeNames.end(), wanted) != kTypeNames.end()) {
+      return keep(special(Special::kType, Value(wanted == "uint" ? "int" : wanted)));
+    }
+    return invalid(fmt::format("undeclared reference to '{}'", wanted));
+  }
+
+  // Where something may be missing, what is found in it may be, too.
+  static bool may_miss(const CelNode& node, const Value& parent) {
+    return node.optional || special_of(parent, Special::kOptional) != nullptr;
+  }
+  static const Value* inner_of(const Value& parent) {
+    return special_of(parent, Special::kOptional) != nullptr ? value_in(parent) : &parent;
+  }
+  Got kept_optional(const Value* value) {
+    if (value != nullptr && !cost_.pay_value(*value)) {
+      return too_dear();
+    }
+    return keep(optional_value(value));
   }
 
   Got field(const CelNode& node) {
@@ -98,7 +115,11 @@ class Evaluation {
     if (!parent) {
       return parent;
     }
-    const Value* value = (*parent)->is_object() ? (*parent)->get_object().if_contains(node.name) : nullptr;
+    const Value* inner = inner_of(**parent);
+    const Value* value = inner != nullptr && inner->is_object() ? inner->get_object().if_contains(node.name) : nullptr;
+    if (may_miss(node, **parent)) {
+      return kept_optional(value);
+    }
     return value == nullptr ? Got(invalid("no such key: " + node.name)) : Got(value);
   }
 
@@ -107,7 +128,8 @@ class Evaluation {
     if (!parent) {
       return parent;
     }
-    return keep((*parent)->is_object() && (*parent)->get_object().if_contains(node.name) != nullptr);
+    const Value* inner = inner_of(**parent);
+    return keep(inner != nullptr && inner->is_object() && inner->get_object().if_contains(node.name) != nullptr);
   }
 
   Got index(const CelNode& node) {
@@ -116,21 +138,33 @@ class Evaluation {
     if (!key) {
       return key;
     }
-    if (const Object* object = (*parent)->if_object(); object != nullptr && (*key)->is_string()) {
-      const Value* value = cost_.pay_text(text_of(**key)) ? object->if_contains(text_of(**key)) : nullptr;
-      return cost_.spent()      ? Got(too_dear())
-             : value == nullptr ? Got(invalid("no such key: " + std::string(text_of(**key))))
-                                : Got(value);
+    const Value* inner = inner_of(**parent);
+    const Got value = inner == nullptr ? Got(nullptr) : item(*inner, **key);
+    if (!value) {
+      return value;
     }
-    const Array* array = (*parent)->if_array();
-    if (array == nullptr || !(*key)->is_int64()) {
+    if (may_miss(node, **parent)) {
+      return kept_optional(*value);
+    }
+    if (*value != nullptr) {
+      return value;
+    }
+    return (*key)->is_string() ? invalid("no such key: " + std::string(text_of(**key)))
+                               : invalid(fmt::format("index out of bounds: {}", (*key)->get_int64()));
+  }
+
+  // nullptr where there is none of that key or index.
+  Got item(const Value& parent, const Value& key) {
+    if (const Object* object = parent.if_object(); object != nullptr && key.is_string()) {
+      return cost_.pay_text(text_of(key)) ? Got(object->if_contains(text_of(key))) : Got(too_dear());
+    }
+    const Array* array = parent.if_array();
+    if (array == nullptr || !key.is_int64()) {
       return no_overload();
     }
-    const std::int64_t at = (*key)->get_int64();
-    if (at < 0 || at >= static_cast<std::int64_t>(array->size())) {
-      return invalid(fmt::format("index out of bounds: {}", at));
-    }
-    return &(*array)[static_cast<std::size_t>(at)];
+    const std::int64_t at = key.get_int64();
+    const bool there = at >= 0 && at < static_cast<std::int64_t>(array->size());
+    return there ? Got(&(*array)[static_cast<std::size_t>(at)]) : Got(nullptr);
   }
 
   Got list(const CelNode& node) {
@@ -211,97 +245,26 @@ class Evaluation {
       if (!cost_.pay_comparison(**left, **right)) {
         return too_dear();
       }
-      return keep(same(**left, **right) == (node.name == "=="));
+      return keep(equal(**left, **right) == (node.name == "=="));
     }
     // All that is done with them is done once.
     if (!cost_.pay_value(**right) || (node.name == "+" && !cost_.pay_value(**left))) {
       return too_dear();
     }
-    if (node.name == "in") {
-      return contains(**right, **left);
-    }
-    if ((*left)->is_string() && (*right)->is_string()) {
-      return texts(node.name, text_of(**left), text_of(**right));
-    }
-    if (node.name == "+" && (*left)->is_array() && (*right)->is_array()) {
-      Array joined = (*left)->get_array();
-      joined.insert(joined.end(), (*right)->get_array().begin(), (*right)->get_array().end());
-      return keep(std::move(joined));
-    }
-    if (!(*left)->is_number() || !(*right)->is_number()) {
-      return no_overload();
-    }
-    return (*left)->is_int64() && (*right)->is_int64()
-               ? integers(node.name, (*left)->get_int64(), (*right)->get_int64())
-               : doubles(node.name, (*left)->to_number<double>(), (*right)->to_number<double>());
-  }
-
-  Got contains(const Value& where, const Value& what) {
-    if (const Object* object = where.if_object(); object != nullptr) {
-      return keep(what.is_string() && object->if_contains(text_of(what)) != nullptr);
-    }
-    const Array* array = where.if_array();
-    if (array == nullptr) {
-      return no_overload();
-    }
-    return keep(std::any_of(array->begin(), array->end(), [&](const Value& item) { return same(item, what); }));
-  }
-
-  template <class T>
-  static std::optional<bool> compared(std::string_view relation, const T& a, const T& b) {
-    if (relation == "<") {
-      return a < b;
-    }
-    if (relation == "<=") {
-      return a <= b;
-    }
-    if (relation == ">") {
-      return a > b;
-    }
-    return relation == ">=" ? std::optional(a >= b) : std::nullopt;
-  }
-
-  Got texts(std::string_view relation, std::string_view a, std::string_view b) {
-    if (relation == "+") {
-      return keep(Value(std::string(a) + std::string(b)));
-    }
-    const auto result = compared(relation, a, b);
-    return result ? keep(*result) : Got(no_overload());
-  }
-
-  Got integers(std::string_view relation, std::int64_t a, std::int64_t b) {
-    if (const auto result = compared(relation, a, b)) {
-      return keep(*result);
-    }
-    std::int64_t result = 0;
-    const bool divides = relation == "/" || relation == "%";
-    if (divides && b == 0) {
-      return invalid("division by zero");
-    }
-    const bool overflow = relation == "+"   ? __builtin_add_overflow(a, b, &result)
-                          : relation == "-" ? __builtin_sub_overflow(a, b, &result)
-                          : relation == "*" ? __builtin_mul_overflow(a, b, &result)
-                                            : a == std::numeric_limits<std::int64_t>::min() && b == -1;
-    if (overflow) {
-      return invalid("integer overflow");
-    }
-    return keep(relation == "/" ? a / b : relation == "%" ? a % b : result);
-  }
-
-  Got doubles(std::string_view relation, double a, double b) {
-    if (const auto result = compared(relation, a, b)) {
-      return keep(*result);
-    }
-    if (relation == "%") {
-      return no_overload();
-    }
-    return keep(relation == "+" ? a + b : relation == "-" ? a - b : relation == "*" ? a * b : a / b);
+    auto result = operate(node.name, **left, **right);
+    return result ? keep(std::move(*result)) : Got(tl::unexpected(result.error()));
   }
 
   Got macro(const CelNode& node) {
     const Got range = eval(node.parts[0]);
     if (!range) {
       return range;
+    }
+    if (node.name == "bind") {
+      return with_name(node, *range);
+    }
+    if (node.name == "optMap" || node.name == "optFlatMap") {
+      return within_optional(node, **range);
     }
     Array keys;
     const Array* items = (*range)->if_array();
@@ -320,6 +283,41 @@ class Evaluation {
     return over_items(node, *items);
   }
 
+  Got with_name(const CelNode& node, const Value* value) {
+    names_.emplace_back(node.variable, value);
+    Got got = eval(node.parts[1]);
+    names_.pop_back();
+    return got;
+  }
+
+  Got within_optional(const CelNode& node, const Value& optional) {
+    if (special_of(optional, Special::kOptional) == nullptr) {
+      return no_overload();
+    }
+    const Value* inner = value_in(optional);
+    const Got got = inner == nullptr ? kept_optional(nullptr) : with_name(node, inner);
+    return inner == nullptr || !got || node.name == "optFlatMap" ? got : kept_optional(*got);
+  }
+
+  // What of an item counts: whether it is wanted, or what is made of it. Nothing where map() passes it over.
+  std::optional<Got> judged(const CelNode& node, const Value& item) {
+    names_.emplace_back(node.variable, &item);
+    std::optional<Got> got;
+    if (node.parts.size() > 2) {
+      const auto wanted = truth(node.parts[2]);
+      if (!wanted) {
+        got = tl::unexpected(wanted.error());
+      }
+      if (got || !*wanted) {
+        names_.pop_back();
+        return got;
+      }
+    }
+    got = eval(node.parts[1]);
+    names_.pop_back();
+    return got;
+  }
+
   Got over_items(const CelNode& node, const Array& items) {
     const bool transforms = node.name == "map";
     const bool collects = transforms || node.name == "filter";
@@ -327,9 +325,11 @@ class Evaluation {
     std::size_t held = 0;
     std::optional<Error> trouble;
     for (const Value& item : items) {
-      names_.emplace_back(node.variable, &item);
-      Got got = eval(node.parts[1]);
-      names_.pop_back();
+      const auto judgement = judged(node, item);
+      if (!judgement) {
+        continue;
+      }
+      Got got = *judgement;
       if (got && !transforms && !(*got)->is_bool()) {
         got = no_overload();
       }
@@ -378,119 +378,14 @@ class Evaluation {
         return too_dear();
       }
     }
-    const Value& first = *arguments[0];
-    if (node.name == "size") {
-      return size(first);
+    if (node.pattern != nullptr && arguments[0]->is_string()) {
+      return keep(node.pattern->matches(text_of(*arguments[0])));
     }
-    if (node.name == "int" || node.name == "double" || node.name == "string") {
-      return converted(node.name, first);
+    auto result = node.function->apply(arguments, cost_);
+    if (!result) {
+      return tl::unexpected(result.error());
     }
-    if (node.name == "isSorted" && first.is_array()) {
-      const Array& array = first.get_array();
-      return keep(std::is_sorted(array.begin(), array.end(), [](const Value& a, const Value& b) {
-        return a.is_number() && b.is_number() ? a.to_number<double>() < b.to_number<double>() : text_of(a) < text_of(b);
-      }));
-    }
-    if (node.name == "join" && first.is_array()) {
-      return joined(first.get_array(), arguments.size() > 1 ? text_of(*arguments[1]) : "");
-    }
-    if (!first.is_string() || (arguments.size() > 1 && !arguments[1]->is_string())) {
-      return no_overload();
-    }
-    const std::string_view second = arguments.size() > 1 ? text_of(*arguments[1]) : std::string_view();
-    return node.name == "matches" ? matches(node, text_of(first), second) : on_text(node.name, text_of(first), second);
-  }
-
-  Got size(const Value& value) {
-    if (value.is_string()) {
-      const std::string_view text = text_of(value);
-      return keep(std::count_if(text.begin(), text.end(),
-                                [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-    }
-    if (!value.is_array() && !value.is_object()) {
-      return no_overload();
-    }
-    return keep(static_cast<std::int64_t>(value.is_array() ? value.get_array().size() : value.get_object().size()));
-  }
-
-  Got converted(std::string_view to, const Value& value) {
-    if (to == "string") {
-      return keep(Value(value.is_string() ? std::string(text_of(value)) : to_json(value)));
-    }
-    double number = 0;
-    if (value.is_number()) {
-      number = value.to_number<double>();
-    } else {
-      const std::string_view text = text_of(value);
-      const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (text.empty() || read.ec != std::errc{} || read.ptr != text.data() + text.size()) {
-        return invalid("type conversion error");
-      }
-    }
-    if (to == "double") {
-      return keep(number);
-    }
-    if (value.is_int64()) {
-      return &made_.emplace_back(value);
-    }
-    return std::abs(number) < 9.2e18 ? keep(static_cast<std::int64_t>(number)) : Got(invalid("integer overflow"));
-  }
-
-  Got joined(const Array& array, std::string_view between) {
-    std::string text;
-    for (std::size_t i = 0; i < array.size(); ++i) {
-      if (!cost_.pay_text(between)) {
-        return too_dear();
-      }
-      text += i == 0 ? "" : between;
-      text += text_of(array[i]);
-    }
-    return keep(Value(text));
-  }
-
-  Got matches(const CelNode& node, std::string_view text, std::string_view expression) {
-    if (node.pattern != nullptr) {
-      return keep(node.pattern->matches(text));
-    }
-    if (!cost_.pay(kCompilation)) {
-      return too_dear();
-    }
-    const auto pattern = Pattern::compile(expression);
-    return pattern ? keep((*pattern)->matches(text)) : Got(tl::unexpected(pattern.error()));
-  }
-
-  Got on_text(std::string_view function, std::string_view text, std::string_view other) {
-    if (!cost_.pay_search(text, other)) {
-      return too_dear();
-    }
-    if (function == "startsWith") {
-      return keep(text.starts_with(other));
-    }
-    if (function == "endsWith") {
-      return keep(text.ends_with(other));
-    }
-    if (function == "contains") {
-      return keep(text.find(other) != std::string_view::npos);
-    }
-    if (function == "lowerAscii") {
-      std::string lower(text);
-      std::transform(lower.begin(), lower.end(), lower.begin(),
-                     [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
-      return keep(Value(lower));
-    }
-    if (function != "split" || other.empty()) {
-      return no_overload();
-    }
-    Array parts;
-    for (std::size_t end = text.find(other); end != std::string_view::npos; end = text.find(other)) {
-      if (!cost_.pay(1)) {
-        return too_dear();
-      }
-      parts.push_back(Value(text.substr(0, end)));
-      text.remove_prefix(end + other.size());
-    }
-    parts.push_back(Value(text));
-    return keep(std::move(parts));
+    return keep(std::move(*result));
   }
 
   std::vector<std::pair<std::string_view, const Value*>> names_;

@@ -1,6 +1,6 @@
 // The part of CEL in which CRDs write their rules (x-kubernetes-validations) and webhooks their matchConditions:
-// fields, has(), comparisons, logic, arithmetic, lists and maps, the macros over them, and the usual functions of
-// strings.
+// fields, has(), comparisons, logic, arithmetic, lists and maps, the macros over them, optional values, and the
+// functions of text, lists, times, quantities, addresses and URLs (cel_functions.h).
 //
 // Rules come from whoever may define kinds: parsing is bounded in depth, evaluation in what it costs (cel_cost.h). A
 // program is only read once compiled.
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apiserver/cel_cost.h"
+#include "apiserver/cel_functions.h"
 #include "apiserver/json.h"
 #include "apiserver/pattern.h"
 #include "base/error.h"
@@ -41,8 +42,9 @@ struct CelNode {
   std::string name;      // of a field, function, macro or operator
   std::string variable;  // of a macro
   Value literal;
-  std::vector<CelNode> parts;  // of a call: the receiver first, where `method`
-  bool method = false;
+  std::vector<CelNode> parts;  // of a call: the receiver first, where there is one
+  bool optional = false;       // a field or index that may be missing: a.?b, a[?b]
+  const CelFunction* function = nullptr;
   std::shared_ptr<const Pattern> pattern;  // of matches(), where it is written out and sound
 };
 

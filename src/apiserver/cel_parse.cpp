@@ -17,22 +17,8 @@ constexpr int kMaxNesting = 60;
 // Evaluation goes as deep as chains are long.
 constexpr int kMaxSteps = 1000;
 
-constexpr auto kMacros = std::to_array<std::string_view>({"all", "exists", "exists_one", "filter", "map"});
-// Functions, and how many arguments they take, the receiver included.
-constexpr auto kFunctions = std::to_array<std::pair<std::string_view, std::size_t>>({
-    {"size", 1},
-    {"startsWith", 2},
-    {"endsWith", 2},
-    {"contains", 2},
-    {"matches", 2},
-    {"int", 1},
-    {"double", 1},
-    {"string", 1},
-    {"lowerAscii", 1},
-    {"split", 2},
-    {"join", 2},
-    {"isSorted", 1},
-});
+constexpr auto kMacros =
+    std::to_array<std::string_view>({"all", "exists", "exists_one", "filter", "map", "optMap", "optFlatMap"});
 // Weakest first; all bind to the left.
 constexpr auto kOperators = std::to_array<std::array<std::string_view, 7>>({
     {"||"},
@@ -180,8 +166,10 @@ class CelParser {
         return fail(Errc::kLimit, "the expression is too long");
       }
       if (take(".")) {
-        node = member(std::move(*node));
+        const bool optional = take("?");
+        node = member(std::move(*node), optional);
       } else if (take("[")) {
+        const bool optional = take("?");
         auto index = choice();
         if (!index) {
           return index;
@@ -192,6 +180,7 @@ class CelParser {
         CelNode step;
         step.kind = CelKind::kIndex;
         step.parts = {std::move(*node), std::move(*index)};
+        step.optional = optional;
         node = std::move(step);
       } else {
         break;
@@ -209,7 +198,7 @@ class CelParser {
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  Result<CelNode> member(CelNode receiver) {
+  Result<CelNode> member(CelNode receiver, bool optional) {
     const std::string field = name();
     if (field.empty()) {
       return complain("the name of a field");
@@ -221,6 +210,7 @@ class CelParser {
     node.kind = CelKind::kField;
     node.name = plain_name(field);
     node.parts.push_back(std::move(receiver));
+    node.optional = optional;
     return node;
   }
 
@@ -240,46 +230,80 @@ class CelParser {
     return items;
   }
 
-  Result<CelNode> call(const std::string& function, CelNode* receiver) {
+  Result<CelNode> call(std::string function, CelNode* receiver) {
     auto arguments = list_until(")");
     if (!arguments) {
       return tl::unexpected(arguments.error());
     }
-    CelNode node;
-    node.name = function;
-    node.method = receiver != nullptr;
     if (receiver == nullptr && function == "has") {
-      if (arguments->size() != 1 || arguments->front().kind != CelKind::kField) {
-        return complain("a field in has()");
-      }
-      node = std::move(arguments->front());
-      node.kind = CelKind::kHas;
-      return node;
+      return presence(std::move(*arguments));
+    }
+    const std::string_view library = receiver != nullptr && receiver->kind == CelKind::kName ? receiver->name : "";
+    if (library == "cel" && function == "bind") {
+      return binding(std::move(*arguments));
+    }
+    if (is_cel_library(library)) {
+      function = receiver->name + "." + function;
+      receiver = nullptr;
     }
     if (receiver != nullptr && std::find(kMacros.begin(), kMacros.end(), function) != kMacros.end()) {
-      if (arguments->size() != 2 || arguments->front().kind != CelKind::kName) {
-        return complain("a variable and an expression");
-      }
-      node.kind = CelKind::kMacro;
-      node.variable = arguments->front().name;
-      node.parts = {std::move(*receiver), std::move((*arguments)[1])};
-      return node;
+      return macro(function, std::move(*receiver), std::move(*arguments));
     }
+    CelNode node;
     node.kind = CelKind::kCall;
+    node.name = function;
     if (receiver != nullptr) {
       node.parts.push_back(std::move(*receiver));
     }
     for (CelNode& argument : *arguments) {
       node.parts.push_back(std::move(argument));
     }
-    const auto known = std::find_if(kFunctions.begin(), kFunctions.end(), [&](const auto& one) {
-      return one.first == function && one.second == node.parts.size();
-    });
-    if (known == kFunctions.end() && !(function == "join" && node.parts.size() == 1)) {
+    node.function = find_cel_function(function, node.parts.size());
+    if (node.function == nullptr) {
       return invalid(fmt::format("\"{}\": the function {}() is not known here", text_, function));
     }
     if (function == "matches" && node.parts[1].kind == CelKind::kLiteral) {
       node.pattern = Pattern::compile(text_of(node.parts[1].literal)).value_or(nullptr);
+    }
+    return node;
+  }
+
+  Result<CelNode> presence(std::vector<CelNode> arguments) const {
+    if (arguments.size() != 1 || arguments.front().kind != CelKind::kField) {
+      return complain("a field in has()");
+    }
+    CelNode node = std::move(arguments.front());
+    node.kind = CelKind::kHas;
+    return node;
+  }
+
+  // A name for a value in what follows: cel.bind(name, value, expression).
+  Result<CelNode> binding(std::vector<CelNode> arguments) const {
+    if (arguments.size() != 3 || arguments.front().kind != CelKind::kName) {
+      return complain("a variable and two expressions");
+    }
+    CelNode node;
+    node.kind = CelKind::kMacro;
+    node.name = "bind";
+    node.variable = arguments.front().name;
+    node.parts = {std::move(arguments[1]), std::move(arguments[2])};
+    return node;
+  }
+
+  // Of map() a condition may come first: it is kept as the last part.
+  Result<CelNode> macro(const std::string& function, CelNode receiver, std::vector<CelNode> arguments) const {
+    const bool chooses = function == "map" && arguments.size() == 3;
+    if ((arguments.size() != 2 && !chooses) || arguments.front().kind != CelKind::kName) {
+      return complain("a variable and an expression");
+    }
+    CelNode node;
+    node.kind = CelKind::kMacro;
+    node.name = function;
+    node.variable = arguments.front().name;
+    node.parts.push_back(std::move(receiver));
+    node.parts.push_back(std::move(arguments.back()));
+    if (chooses) {
+      node.parts.push_back(std::move(arguments[1]));
     }
     return node;
   }

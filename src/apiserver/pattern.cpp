@@ -46,4 +46,19 @@ bool Pattern::matches(std::string_view text) const {
   return re2::RE2::PartialMatch(piece(text), compiled_->expression);
 }
 
+std::vector<std::string_view> Pattern::find_all(std::string_view text, std::size_t most) const {
+  std::vector<std::string_view> found;
+  std::size_t at = 0;
+  while (found.size() < most && at <= text.size()) {
+    re2::StringPiece match;
+    if (!compiled_->expression.Match(piece(text), at, text.size(), re2::RE2::UNANCHORED, &match, 1)) {
+      break;
+    }
+    found.emplace_back(match.data(), match.size());
+    const auto end = static_cast<std::size_t>(match.data() + match.size() - text.data());
+    at = match.empty() ? end + 1 : end;
+  }
+  return found;
+}
+
 }  // namespace gantree::apiserver

@@ -2,9 +2,11 @@
 // write, and are matched against anybody's text: matching takes time in proportion to the text, whatever they are.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 
@@ -19,6 +21,8 @@ class Pattern {
 
   // Whether it matches anywhere in the text, as Go's MatchString does.
   [[nodiscard]] bool matches(std::string_view text) const;
+  // What it matches, one after the other, at most so many. They lie in the text.
+  [[nodiscard]] std::vector<std::string_view> find_all(std::string_view text, std::size_t most) const;
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:

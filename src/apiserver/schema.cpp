@@ -267,6 +267,8 @@ class SchemaReader {
       rule.message = text_at(given, {"message"});
       rule.reason = text_at(given, {"reason"});
       rule.field_path = text_at(given, {"fieldPath"});
+      const Value* optional = find(given, {"optionalOldSelf"});
+      rule.optional_old = optional != nullptr && optional->is_bool() && optional->get_bool();
       if (auto says = CelProgram::compile(text_at(given, {"messageExpression"}))) {
         rule.says = std::move(*says);
       }

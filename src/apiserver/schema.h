@@ -60,6 +60,7 @@ struct CelRule {
   std::string field_path;
   std::shared_ptr<const CelProgram> condition;
   std::shared_ptr<const CelProgram> says;  // messageExpression; may be nullptr
+  bool optional_old = false;               // oldSelf is an optional value, and the rule counts at creation too
 };
 
 // What a value must be besides its type.

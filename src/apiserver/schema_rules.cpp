@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "apiserver/cel.h"
+#include "apiserver/cel_special.h"
 #include "apiserver/field_set.h"
 #include "apiserver/schema.h"
 
@@ -58,6 +59,11 @@ class RuleChecks {
 
   void check_rule(const Schema& schema, const CelRule& rule, const Value& value, const Value* old,
                   const std::string& path) {
+    Value optional;
+    if (rule.optional_old) {
+      optional = optional_value(old);
+      old = &optional;
+    }
     if (rule.condition->uses_old_self() && old == nullptr) {
       return;
     }

@@ -62,7 +62,8 @@ TEST(Cel, KnowsTheUsualFunctionsOfText) {
 
 TEST(Cel, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(result("self.a.", "{}").substr(0, 10), "no program");
-  EXPECT_EQ(result("quantity(self)", "{}").substr(0, 10), "no program");
+  EXPECT_EQ(result("authorizer(self)", "{}").substr(0, 10), "no program");
+  EXPECT_EQ(result("size(self, self)", "{}").substr(0, 10), "no program");
   EXPECT_EQ(result("self == 'x", "{}").substr(0, 10), "no program");
   EXPECT_EQ(result(std::string(5000, '('), "{}").substr(0, 10), "no program");
   std::string chain = "1";
@@ -93,7 +94,11 @@ TEST(Cel, RulesThatWouldMakeMoreThanFitsInMemoryEnd) {
         "self.list.all(x, !(x in self.list) || {'a': self.list}.size() > 0)",
         "self.list.map(x, 'b').join(self.text) != ''", "self.list.all(x, self.text.contains(self.text))",
         "self.list.all(x, string(self.list) != '')", "self.list.all(x, self.text.split('a').size() > 0)",
-        "self.list.exists(x, self[self.text] == 1)", "self.list.all(x, self.text.matches('a*b') || true)"}) {
+        "self.list.exists(x, self[self.text] == 1)", "self.list.all(x, self.text.replace('a', self.text) != '')",
+        "self.list.all(x, self.text.findAll('a').size() > 0)", "self.list.all(x, self.?list.hasValue())",
+        "self.list.all(x, sets.contains(self.list, self.list))", "self.list.all(x, self.text.indexOf(self.text) == 0)",
+        "self.list.all(x, '%s%s'.format([self.text, self.text]) != '')",
+        "self.list.all(x, self.text.matches('a*b') || true)"}) {
     EXPECT_EQ(result(rule, self), "error: the rule takes too long") << rule;
   }
   EXPECT_EQ(result("self.list.all(x, size(self.list) == 30000 && self.text != 'a')", self), "true");
@@ -138,6 +143,19 @@ TEST(Cel, RulesOfASchemaAreCheckedWithTheirMessages) {
   EXPECT_EQ(check(R"({"spec":{"min":1,"max":2,"name":"a","parts":[{"k":"y","v":1},{"k":"x","v":1}]}})",
                   R"({"spec":{"min":1,"max":2,"name":"a","parts":[{"k":"x","v":5}]}})"),
             "spec.parts[1]: Invalid value: no less than 5");
+}
+
+TEST(Cel, ARuleMayAskWhetherThereWasSomethingBefore) {
+  SchemaSet set(SchemaSet::Dialect::kCustom);
+  const auto root =
+      define_custom(set, json(R"~({"type":"object","properties":{"size":{"type":"integer","x-kubernetes-validations":
+    [{"rule":"self >= oldSelf.orValue(1)","optionalOldSelf":true,"message":"it may only grow"}]}}})~"),
+                    nullptr);
+  ASSERT_TRUE(root.has_value());
+  const Value before = json(R"({"size":3})");
+  EXPECT_TRUE(validate_object(**root, json(R"({"size":1})"), nullptr).empty());
+  EXPECT_FALSE(validate_object(**root, json(R"({"size":0})"), nullptr).empty());
+  EXPECT_FALSE(validate_object(**root, json(R"({"size":2})"), &before).empty());
 }
 
 }  // namespace
