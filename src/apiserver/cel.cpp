@@ -260,9 +260,6 @@ class Evaluation {
     if (!range) {
       return range;
     }
-    if (node.name == "bind") {
-      return with_name(node, *range);
-    }
     if (node.name == "optMap" || node.name == "optFlatMap") {
       return within_optional(node, **range);
     }

@@ -239,9 +239,6 @@ class CelParser {
       return presence(std::move(*arguments));
     }
     const std::string_view library = receiver != nullptr && receiver->kind == CelKind::kName ? receiver->name : "";
-    if (library == "cel" && function == "bind") {
-      return binding(std::move(*arguments));
-    }
     if (is_cel_library(library)) {
       function = receiver->name + "." + function;
       receiver = nullptr;
@@ -274,19 +271,6 @@ class CelParser {
     }
     CelNode node = std::move(arguments.front());
     node.kind = CelKind::kHas;
-    return node;
-  }
-
-  // A name for a value in what follows: cel.bind(name, value, expression).
-  Result<CelNode> binding(std::vector<CelNode> arguments) const {
-    if (arguments.size() != 3 || arguments.front().kind != CelKind::kName) {
-      return complain("a variable and two expressions");
-    }
-    CelNode node;
-    node.kind = CelKind::kMacro;
-    node.name = "bind";
-    node.variable = arguments.front().name;
-    node.parts = {std::move(arguments[1]), std::move(arguments[2])};
     return node;
   }
 

@@ -117,7 +117,6 @@ TEST(CelFunctions, ConvertAndTellTypes) {
   EXPECT_EQ(result("bool('true') && !bool('false') && int('-4') == -4 && double('1.5') == 1.5"), "true");
   EXPECT_EQ(result("int('1.5')"), "error: type conversion error");
   EXPECT_EQ(result("dyn(1) == 1 && string(true) == 'true'"), "true");
-  EXPECT_EQ(result("cel.bind(x, self.a + 1, x * x)", R"({"a":2})"), "9");
 }
 
 }  // namespace
