@@ -50,7 +50,7 @@ struct CelNode {
 
 class CelProgram {
  public:
-  // Fails where the text is no CEL, or CEL beyond this part of it.
+  // Fails where the text is no CEL; with kNotFound where it has functions that are not known here.
   [[nodiscard]] static Result<std::shared_ptr<const CelProgram>> compile(std::string_view text);
 
   [[nodiscard]] bool uses_old_self() const { return uses_old_self_; }

@@ -257,7 +257,7 @@ class CelParser {
     }
     node.function = find_cel_function(function, node.parts.size());
     if (node.function == nullptr) {
-      return invalid(fmt::format("\"{}\": the function {}() is not known here", text_, function));
+      return fail(Errc::kNotFound, fmt::format("\"{}\": the function {}() is not known here", text_, function));
     }
     if (function == "matches" && node.parts[1].kind == CelKind::kLiteral) {
       node.pattern = Pattern::compile(text_of(node.parts[1].literal)).value_or(nullptr);
