@@ -225,8 +225,9 @@ def test_a_flavor_without_a_topology_is_a_matter_of_quota_alone(pool):
                   "restartPolicy": "Never",
                   "containers": [{"name": "main", "image": "registry.example/main", "command": ["/bin/sh"], "args": ["-c", "sleep 60"],
                                   "resources": {"requests": {"cpu": "1", "memory": "200Mi"}}}]}}}}
-    first, second = (pool.submit(sample)["metadata"]["name"] for _ in range(2))
-    pods = pool.running(first, 3)
+    first = pool.submit(sample)["metadata"]["name"]
+    pods = pool.running(first, 3)  # of two in one second the name would decide, which is a random one
+    second = pool.submit(sample)["metadata"]["name"]
     assert all(not gates(one) for one in pods)
     workload = pool.workload(first)
     given, = workload["status"]["admission"]["podSetAssignments"]
