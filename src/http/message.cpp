@@ -58,11 +58,11 @@ std::string_view reason_phrase(int status) {
     case 410:
       return "Gone";
     case 413:
-      return "Content Too Large";
+      return "Request Entity Too Large";
     case 415:
       return "Unsupported Media Type";
     case 422:
-      return "Unprocessable Content";
+      return "Unprocessable Entity";
     case 429:
       return "Too Many Requests";
     case 431:

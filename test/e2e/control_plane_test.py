@@ -36,6 +36,28 @@ def test_a_job_set_makes_its_pods(cluster, namespace):
     assert {p["metadata"]["labels"]["jobset.sigs.k8s.io/job-index"] for p in cluster.pods(namespace)} == {"0", "1"}
 
 
+def explained(cluster, path):
+    return " ".join(cluster.kubectl("explain", path).split())
+
+
+def test_kubectl_lists_and_explains_the_kinds_of_workloads(cluster):
+    verbs = "create,delete,deletecollection,get,list,patch,update,watch"
+    for group, line in {"jobset.x-k8s.io": ["jobsets", "jobset.x-k8s.io/v1alpha2", "true", "JobSet"],
+                        "leaderworkerset.x-k8s.io": ["leaderworkersets", "lws", "leaderworkerset.x-k8s.io/v1", "true", "LeaderWorkerSet"]}.items():
+        listed = [row.split() for row in cluster.kubectl("api-resources", f"--api-group={group}", "--no-headers", "-o", "wide").splitlines()]
+        assert len(listed) == 1 and listed[0][:-1] == line, listed
+        assert ",".join(sorted(listed[0][-1].split(","))) == verbs
+    for path, words in {"jobset": ["KIND: JobSet", "VERSION: v1alpha2", "spec <Object>", "status <Object>"],
+                        "jobset.spec": ["replicatedJobs <[]Object>", "suspend <boolean>", "successPolicy <Object>", "failurePolicy <Object>"],
+                        "jobset.spec.replicatedJobs": ["name <string> -required-", "replicas <integer>", "template <Object> -required-"],
+                        "jobset.spec.failurePolicy.restartStrategy": ["FIELD: restartStrategy <string>", "Recreate"],
+                        "lws": ["GROUP: leaderworkerset.x-k8s.io", "KIND: LeaderWorkerSet"],
+                        "lws.spec": ["leaderWorkerTemplate <Object> -required-", "replicas <integer>", "startupPolicy <string>"],
+                        "lws.spec.leaderWorkerTemplate": ["size <integer>", "workerTemplate <Object> -required-"]}.items():
+        text = explained(cluster, path)
+        assert not [word for word in words if word not in text], text
+
+
 def test_the_webhook_of_job_set_refuses_nonsense(cluster, namespace):
     nonsense = job_set("set", replicas=1, pods=1)
     nonsense["spec"]["successPolicy"] = {"operator": "All", "targetReplicatedJobs": ["nobody"]}
