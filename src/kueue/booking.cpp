@@ -68,7 +68,7 @@ std::vector<HostCount> Booking::hosts_of(const Entry& entry, const SetAssignment
   std::vector<HostCount> hosts;
   if (is_by_host(set)) {
     for (const AssignedDomain& domain : set.topology->domains) {
-      hosts.push_back({.node = node_named(ledger_.cluster.inventory(), domain.values.back()), .count = domain.count});
+      hosts.push_back({.node = ledger_.hostnames.node_named(domain.values.back()), .count = domain.count});
     }
   }
   return hosts;

@@ -6,21 +6,13 @@
 #include <utility>
 
 #include "dialects/gangs.h"
-#include "engine/domain_tree.h"
 #include "kueue/hosts.h"
+#include "kueue/pod_rank.h"
 #include "kueue/submissions.h"
 
 namespace gantree::kueue {
 
 namespace {
-
-// Consecutive ranks that have lost their host.
-struct Piece {
-  std::size_t set = 0;     // of the admission
-  std::size_t domain = 0;  // of its assignment
-  int first = 0;           // rank
-  int count = 0;
-};
 
 std::set<std::string> names_in(std::string_view list) {
   std::set<std::string> names;
@@ -55,200 +47,69 @@ const Alternative* chosen(const Submission& submission, const Admission& admissi
   return nullptr;
 }
 
-// A piece is cut where a slice ends, so that each part belongs to one slice of every layer.
-std::vector<Piece> cut(const Piece& piece, const std::vector<Slice>& slices) {
-  const int size = slices.empty() ? 0 : slices.back().size;
-  if (size == 0) {
-    return {piece};
-  }
-  std::vector<Piece> parts;
-  for (int rank = piece.first; rank < piece.first + piece.count;) {
-    const int end = std::min(piece.first + piece.count, (rank / size + 1) * size);
-    parts.push_back({.set = piece.set, .domain = piece.domain, .first = rank, .count = end - rank});
-    rank = end;
-  }
-  return parts;
-}
-
-// The hosts by rank; nothing for those that are lost.
-std::vector<std::optional<NodeId>> ranks_of(const TopologyAssignment& assignment, const std::set<std::size_t>& lost,
-                                            const Inventory& inventory) {
-  std::vector<std::optional<NodeId>> ranks;
-  for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
-    const AssignedDomain& domain = assignment.domains[i];
-    const auto node = lost.contains(i) ? std::nullopt : inventory.find(node_named(inventory, domain.values.back()));
-    ranks.insert(ranks.end(), static_cast<std::size_t>(domain.count), node);
-  }
-  return ranks;
-}
-
-std::vector<NodeId> hosts_in(const std::vector<std::optional<NodeId>>& ranks, int first, int end) {
-  std::vector<NodeId> hosts;
-  for (int rank = first; rank < std::min(end, static_cast<int>(ranks.size())); ++rank) {
-    if (const auto& host = ranks[static_cast<std::size_t>(rank)]) {
-      hosts.push_back(*host);
-    }
-  }
-  return hosts;
-}
-
-// Keeps a piece where its pod set, and its slice in every layer, are already.
-void confine_piece(PodSet& pods, const Piece& piece, const Constraint& asked, TopologyId topology,
-                   const std::vector<std::optional<NodeId>>& ranks, Cluster& cluster) {
-  const auto stay = [&](int level, int first, int end) {
-    const std::vector<NodeId> hosts = hosts_in(ranks, first, end);
-    if (const auto path = hosts.empty() ? std::nullopt : common_domain(cluster.engine(), topology, level, hosts)) {
-      confine(pods.shape, cluster.engine().topology(topology), *path, cluster.inventory().strings());
-    }
-  };
-  if (asked.required) {
-    stay(*asked.required, 0, static_cast<int>(ranks.size()));
-  }
-  for (const Slice& slice : asked.slices) {
-    const int first = piece.first / slice.size * slice.size;
-    stay(slice.level, first, first + slice.size);
-  }
-}
-
 // Whether it needs more pods than those that are over, and those that are, or go, where there is nothing wrong. An
 // empty host that goes takes nothing away.
-bool misses_pods(const Ledger& ledger, const Entry& entry, const SetAssignment& set,
-                 const std::set<std::string>& lost) {
+bool misses_pods(const Ledger& ledger, const Entry& entry, const SetAssignment& set) {
   const auto over = entry.object.reclaimable.find(set.name);
   int there = over == entry.object.reclaimable.end() ? 0 : over->second;
   for (const std::string& key : ledger.pods_of(entry.key())) {
     const StartedPod& pod = ledger.pods.at(key);
+    if (pod.set != set.name || pod.ended || pod.deleting || pod.gated) {
+      continue;
+    }
     const auto pinned = pod.selector.find(kHostnameLabel);
-    const std::string node = pod.node.empty() && pinned != pod.selector.end()
-                                 ? node_named(ledger.cluster.inventory(), pinned->second)
-                                 : pod.node;
-    there += pod.set == set.name && !pod.ended && !pod.deleting && !pod.gated && !lost.contains(node) ? 1 : 0;
+    const bool well = !pod.node.empty()
+                          ? is_there(ledger, pod.node)
+                          : pinned == pod.selector.end() ||
+                                takes_pods(ledger, entry, set, ledger.hostnames.node_named(pinned->second));
+    there += well ? 1 : 0;
   }
   return there < set.count;
 }
 
-// A domain that pods must not leave.
-struct Home {
-  TopologyId topology;
-  std::vector<std::string> path;  // of label values
-};
+// Ranks by host, of hosts that take no pods any more.
+using ClosedHosts = std::map<std::string, std::set<int>, std::less<>>;
 
-// The lost ranks of a pod set as a group of pieces, each of which stays where its neighbours are.
-void add_pieces(Group& parent, const PodSet& set, TopologyId topology, std::size_t position,
-                const TopologyAssignment& assignment, const std::set<std::size_t>& domains,
-                const std::optional<Home>& home, std::vector<Piece>& pieces, Cluster& cluster) {
-  const Constraint& asked = set.constraint;
-  const auto ranks = ranks_of(assignment, domains, cluster.inventory());
-  Group& group = parent.groups.emplace_back();
-  group.constraint.topology = topology;
-  group.constraint.required = asked.required;
-  group.constraint.packing = Packing::kPack;
+ClosedHosts closed_hosts(const Ledger& ledger, const Entry& entry, const SetAssignment& set) {
+  ClosedHosts closed;
   int rank = 0;
-  for (std::size_t d = 0; d < assignment.domains.size(); rank += assignment.domains[d++].count) {
-    const Piece whole{.set = position, .domain = d, .first = rank, .count = assignment.domains[d].count};
-    for (const Piece& piece : domains.contains(d) ? cut(whole, asked.slices) : std::vector<Piece>()) {
-      PodSet& pods = group.pod_sets.emplace_back(set);
-      pods.name = fmt::format("{}-{}", set.name, piece.first);
-      pods.count = piece.count;
-      pods.min_count = piece.count;
-      pods.constraint = {};
-      pods.constraint.topology = topology;
-      pods.constraint.required = asked.slices.empty() ? std::nullopt : std::optional(asked.slices.back().level);
-      pods.constraint.packing = Packing::kPack;
-      confine_piece(pods, piece, asked, topology, ranks, cluster);
-      if (home) {
-        confine(pods.shape, cluster.engine().topology(home->topology), home->path, cluster.inventory().strings());
+  for (const AssignedDomain& domain : set.topology->domains) {
+    const std::string node = ledger.hostnames.node_named(domain.values.back());
+    const bool open = takes_pods(ledger, entry, set, node);
+    for (const int end = rank + domain.count; rank < end; ++rank) {
+      if (!open) {
+        closed[node].insert(rank);
       }
-      pieces.push_back(piece);
+    }
+  }
+  return closed;
+}
+
+// Leaves those ranks that need another host: pods that run where no others may come run on, and those that are over
+// need none. A pod that tells no rank may have any.
+void leave_lost(const Ledger& ledger, const Entry& entry, const SetAssignment& set, ClosedHosts& closed) {
+  const auto back = entry.object.reclaimable.find(set.name);
+  int over = back == entry.object.reclaimable.end() ? 0 : back->second;
+  std::vector<std::set<int>*> unranked;
+  const PodSetRequest* request = entry.pod_set(set.name);
+  for (const std::string& key : ledger.pods_of(entry.key())) {
+    const StartedPod& pod = ledger.pods.at(key);
+    const auto host = closed.find(pod.node);
+    const bool runs = pod.runs() && is_there(ledger, pod.node);
+    if (pod.set != set.name || host == closed.end() || !(runs || (pod.succeeded && over-- > 0))) {
+      continue;
+    }
+    const auto rank = request == nullptr ? std::nullopt : rank_in_set(pod, *request);
+    if (!rank || host->second.erase(*rank) == 0) {
+      unranked.push_back(&host->second);
+    }
+  }
+  for (std::set<int>* ranks : unranked) {
+    if (!ranks->empty()) {
+      ranks->erase(ranks->begin());
     }
   }
 }
-
-// The gang of what is lost, built as the one that was admitted.
-class Remainder {
- public:
-  Remainder(const Alternative& alternative, const Admission& admission, const HostReplacement::Lost& lost,
-            Cluster& cluster)
-      : admission_(admission), lost_(lost), cluster_(cluster) {
-    gang_.key = alternative.gang.key;
-    gang_.topology = alternative.gang.topology;
-    add(gang_.root, alternative.gang.root.pod_sets, std::nullopt);
-    for (const Group& group : alternative.gang.root.groups) {
-      if (loses(group.pod_sets)) {
-        Group& outer = gang_.root.groups.emplace_back();
-        outer.constraint.topology = group.constraint.topology;
-        outer.constraint.required = group.constraint.required;
-        outer.constraint.packing = Packing::kPack;
-        add(outer, group.pod_sets, home_of(group));
-      }
-    }
-  }
-
-  [[nodiscard]] const Gang& gang() const { return gang_; }
-  // By pod set of the gang, in depth-first order.
-  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
-  // Whether all that is lost is in it.
-  [[nodiscard]] bool complete() const { return found_.size() == lost_.size(); }
-
- private:
-  [[nodiscard]] std::optional<std::size_t> position(const PodSet& set) const {
-    for (std::size_t i = 0; i < admission_.sets.size(); ++i) {
-      if (admission_.sets[i].name == set.name && admission_.sets[i].topology) {
-        return i;
-      }
-    }
-    return std::nullopt;
-  }
-  [[nodiscard]] bool loses(const std::vector<PodSet>& sets) const {
-    return std::any_of(sets.begin(), sets.end(), [&](const PodSet& set) {
-      const auto at = position(set);
-      return at && lost_.contains(*at);
-    });
-  }
-
-  // Where the group is as a whole: by what is left of all its pod sets. Nothing where nothing is, or where it may be
-  // anywhere.
-  [[nodiscard]] std::optional<Home> home_of(const Group& group) const {
-    if (!group.constraint.required) {
-      return std::nullopt;
-    }
-    const TopologyId topology = group.constraint.topology.value_or(gang_.topology);
-    std::vector<NodeId> hosts;
-    for (const PodSet& set : group.pod_sets) {
-      if (const auto at = position(set)) {
-        const auto gone = lost_.find(*at);
-        const auto ranks = ranks_of(*admission_.sets[*at].topology,
-                                    gone == lost_.end() ? std::set<std::size_t>() : gone->second, cluster_.inventory());
-        const std::vector<NodeId> left = hosts_in(ranks, 0, static_cast<int>(ranks.size()));
-        hosts.insert(hosts.end(), left.begin(), left.end());
-      }
-    }
-    if (hosts.empty()) {
-      return std::nullopt;
-    }
-    auto path = common_domain(cluster_.engine(), topology, *group.constraint.required, hosts);
-    return path ? std::optional(Home{.topology = topology, .path = std::move(*path)}) : std::nullopt;
-  }
-
-  void add(Group& parent, const std::vector<PodSet>& sets, const std::optional<Home>& home) {
-    for (const PodSet& set : sets) {
-      const auto at = position(set);
-      const auto domains = at ? lost_.find(*at) : lost_.end();
-      if (domains != lost_.end()) {
-        found_.insert(*at);
-        add_pieces(parent, set, set.constraint.topology.value_or(gang_.topology), *at, *admission_.sets[*at].topology,
-                   domains->second, home, pieces_, cluster_);
-      }
-    }
-  }
-
-  const Admission& admission_;
-  const HostReplacement::Lost& lost_;
-  Cluster& cluster_;
-  Gang gang_;
-  std::vector<Piece> pieces_;
-  std::set<std::size_t> found_;
-};
 
 }  // namespace
 
@@ -268,26 +129,20 @@ void HostReplacement::touch_users() {
 }
 
 // Adds to `hosts` those that are of no use any more, and on which it needs pods.
-HostReplacement::Lost HostReplacement::lost_domains(const Entry& entry, std::set<std::string>& hosts) const {
-  Lost lost;
+LostRanks HostReplacement::lost_ranks(const Entry& entry, std::set<std::string>& hosts) const {
+  LostRanks lost;
   const std::vector<SetAssignment>& sets = entry.object.admission->sets;
   for (std::size_t i = 0; i < sets.size(); ++i) {
-    const std::optional<TopologyAssignment>& topology = sets[i].topology;
-    if (!topology || topology->levels.back() != kHostnameLabel) {
+    ClosedHosts closed = is_by_host(sets[i]) ? closed_hosts(ledger_, entry, sets[i]) : ClosedHosts();
+    if (closed.empty() || !misses_pods(ledger_, entry, sets[i])) {
       continue;
     }
-    std::set<std::size_t> domains;
-    std::set<std::string> nodes;
-    for (std::size_t d = 0; d < topology->domains.size(); ++d) {
-      const std::string node = node_named(ledger_.cluster.inventory(), topology->domains[d].values.back());
-      if (is_lost(ledger_, entry, sets[i], node)) {
-        domains.insert(d);
-        nodes.insert(node);
+    leave_lost(ledger_, entry, sets[i], closed);
+    for (const auto& [node, ranks] : closed) {
+      if (!ranks.empty()) {
+        lost[i].insert(ranks.begin(), ranks.end());
+        hosts.insert(node);
       }
-    }
-    if (!domains.empty() && misses_pods(ledger_, entry, sets[i], nodes)) {
-      lost.emplace(i, std::move(domains));
-      hosts.merge(nodes);
     }
   }
   return lost;
@@ -296,7 +151,7 @@ HostReplacement::Lost HostReplacement::lost_domains(const Entry& entry, std::set
 bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
   Admission admission = *entry.object.admission;
   std::set<std::string> hosts;
-  const Lost lost = lost_domains(entry, hosts);
+  const LostRanks lost = lost_ranks(entry, hosts);
   if (lost.empty()) {
     return give_up(entry, now, step);
   }
@@ -336,7 +191,7 @@ bool HostReplacement::give_up(Entry& entry, Time now, Step& step) {
   std::set<std::string> gone;
   for (const SetAssignment& set : entry.object.admission->sets) {
     for (const HostCount& host : is_by_host(set) ? std::vector<HostCount>() : booking_.hosts_of(entry, set)) {
-      if (is_lost(ledger_, entry, set, host.node)) {
+      if (!takes_pods(ledger_, entry, set, host.node) && run_on(ledger_, entry, set, host.node) < host.count) {
         gone.insert(host.node);
       }
     }
@@ -351,43 +206,23 @@ bool HostReplacement::give_up(Entry& entry, Time now, Step& step) {
 }
 
 // Places the lost pods beside those that stay, and writes it into the admission. The cluster is left as it was.
-bool HostReplacement::place_again(const Alternative& alternative, const Lost& lost, Admission& admission,
+bool HostReplacement::place_again(const Alternative& alternative, const LostRanks& lost, Admission& admission,
                                   Entry& entry) {
   book_kept(entry, lost);
-  const Remainder remainder(alternative, admission, lost, ledger_.cluster);
-  const std::vector<Piece>& pieces = remainder.pieces();
+  const Remainder remainder(alternative, *entry.object.admission, lost, ledger_);
   const Outcome outcome = remainder.complete() ? ledger_.cluster.engine().place(remainder.gang()) : Outcome();
   booking_.unbook(entry);
-  if (!outcome.placement) {
-    return false;
+  if (outcome.placement) {
+    admission = remainder.mended(*outcome.placement);
   }
-  // From the last to the first, so that positions stay true.
-  for (const auto& [s, domains] : lost) {
-    std::vector<AssignedDomain>& list = admission.sets[s].topology->domains;
-    for (auto d = domains.rbegin(); d != domains.rend(); ++d) {
-      std::vector<AssignedDomain> fresh;
-      for (std::size_t i = 0; i < pieces.size(); ++i) {
-        for (const HostShare& share : outcome.placement->pod_sets[i]) {
-          if (pieces[i].set == s && pieces[i].domain == *d) {
-            fresh.push_back({.values = {hostname_of(ledger_.cluster.inventory(), share.node)}, .count = share.count});
-          }
-        }
-      }
-      const auto at = list.erase(list.begin() + static_cast<std::ptrdiff_t>(*d));
-      list.insert(at, fresh.begin(), fresh.end());
-    }
-  }
-  return true;
+  return outcome.placement.has_value();
 }
 
-// Holds the room of the domains that stay.
-void HostReplacement::book_kept(Entry& entry, const Lost& lost) {
+// Holds the room of the ranks that stay.
+void HostReplacement::book_kept(Entry& entry, const LostRanks& lost) {
   std::optional<Admission> kept = entry.object.admission;
-  for (const auto& [s, domains] : lost) {
-    std::vector<AssignedDomain>& list = kept->sets[s].topology->domains;
-    for (auto d = domains.rbegin(); d != domains.rend(); ++d) {
-      list.erase(list.begin() + static_cast<std::ptrdiff_t>(*d));
-    }
+  for (const auto& [set, ranks] : lost) {
+    kept->sets[set].topology = without_ranks(*kept->sets[set].topology, ranks);
   }
   std::swap(entry.assumed, kept);
   entry.hosts.clear();

@@ -4,7 +4,6 @@
 // One thread owns it: the controller's.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "kueue/evictions.h"
 #include "kueue/grants.h"
 #include "kueue/ledger.h"
+#include "kueue/remainder.h"
 #include "live/order.h"
 #include "queue/submission.h"
 
@@ -21,8 +21,6 @@ namespace gantree::kueue {
 
 class HostReplacement {
  public:
-  using Lost = std::map<std::size_t, std::set<std::size_t>>;  // domains of the assignment, by pod set of the admission
-
   HostReplacement(Ledger& ledger, Booking& booking, Grants& grants, Evictions& evictions)
       : ledger_(ledger), booking_(booking), grants_(grants), evictions_(evictions) {}
 
@@ -36,9 +34,10 @@ class HostReplacement {
   bool mend(Entry& entry, Time now, Step& step);
 
  private:
-  [[nodiscard]] Lost lost_domains(const Entry& entry, std::set<std::string>& hosts) const;
-  [[nodiscard]] bool place_again(const Alternative& alternative, const Lost& lost, Admission& admission, Entry& entry);
-  void book_kept(Entry& entry, const Lost& lost);
+  [[nodiscard]] LostRanks lost_ranks(const Entry& entry, std::set<std::string>& hosts) const;
+  [[nodiscard]] bool place_again(const Alternative& alternative, const LostRanks& lost, Admission& admission,
+                                 Entry& entry);
+  void book_kept(Entry& entry, const LostRanks& lost);
   [[nodiscard]] bool give_up(Entry& entry, Time now, Step& step);
   void evict(Entry& entry, const std::set<std::string>& hosts, Time now, Step& step);
 

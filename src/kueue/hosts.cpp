@@ -15,29 +15,6 @@ bool tolerates_all(const Node& node, const std::vector<Toleration>& tolerations,
 
 }  // namespace
 
-std::string node_named(const Inventory& inventory, const std::string& hostname) {
-  const auto key = inventory.strings().find(kHostnameLabel);
-  const auto carries = [&](NodeId id) {
-    const StringId* label = key ? label_value(inventory.node(id).labels, *key) : nullptr;
-    return inventory.alive(id) && label != nullptr && inventory.strings().text(*label) == hostname;
-  };
-  if (const auto id = inventory.find(hostname); id && carries(*id)) {
-    return hostname;
-  }
-  for (std::uint32_t i = 0; i < inventory.size(); ++i) {
-    if (carries(NodeId{i})) {
-      return inventory.node(NodeId{i}).name;
-    }
-  }
-  return hostname;  // it is gone: its pods hold nothing
-}
-
-std::string hostname_of(const Inventory& inventory, NodeId node) {
-  const auto key = inventory.strings().find(kHostnameLabel);
-  const StringId* label = key ? label_value(inventory.node(node).labels, *key) : nullptr;
-  return label == nullptr ? inventory.node(node).name : std::string(inventory.strings().text(*label));
-}
-
 std::vector<std::string> domain_of(const Inventory& inventory, const std::string& node,
                                    const TopologyAssignment& assignment) {
   const auto id = inventory.find(node);
@@ -57,13 +34,17 @@ bool is_by_host(const SetAssignment& set) {
   return set.topology && !set.topology->levels.empty() && set.topology->levels.back() == kHostnameLabel;
 }
 
+bool is_there(const Ledger& ledger, const std::string& node) {
+  const auto id = ledger.cluster.inventory().find(node);
+  return id && ledger.cluster.inventory().alive(*id);
+}
+
 bool takes_pods(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node) {
-  const Inventory& inventory = ledger.cluster.inventory();
-  const auto id = inventory.find(node);
-  if (!id || !inventory.alive(*id)) {
+  if (!is_there(ledger, node)) {
     return false;
   }
-  const Node& host = inventory.node(*id);
+  const Inventory& inventory = ledger.cluster.inventory();
+  const Node& host = inventory.node(*inventory.find(node));
   const PodSetRequest* request = entry.pod_set(set.name);
   if (request == nullptr) {
     return true;
@@ -79,21 +60,15 @@ bool takes_pods(const Ledger& ledger, const Entry& entry, const SetAssignment& s
          tolerates_all(host, tolerations, TaintEffect::kNoSchedule);
 }
 
-bool is_lost(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node) {
-  const Inventory& inventory = ledger.cluster.inventory();
-  const auto id = inventory.find(node);
-  if (!id || !inventory.alive(*id)) {
-    return true;
+int run_on(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node) {
+  if (!is_there(ledger, node)) {
+    return 0;
   }
-  if (takes_pods(ledger, entry, set, node)) {
-    return false;
-  }
-  // As long as its pods run there they may run on.
   const std::set<std::string>& pods = ledger.pods_of(entry.key());
-  return std::none_of(pods.begin(), pods.end(), [&](const std::string& key) {
+  return static_cast<int>(std::count_if(pods.begin(), pods.end(), [&](const std::string& key) {
     const StartedPod& pod = ledger.pods.at(key);
-    return pod.set == set.name && pod.node == node && !pod.ended && !pod.deleting;
-  });
+    return pod.set == set.name && pod.node == node && pod.runs();
+  }));
 }
 
 }  // namespace gantree::kueue

@@ -113,11 +113,15 @@ void Ledger::touch_all() {
   }
 }
 
-void Ledger::forget_group(const std::string& job) {
-  const auto it = jobs.find(job);
+void Ledger::forget_job(std::string key) {
+  const auto it = jobs.find(key);
   jobs_by_uid.erase(it->second.ref.uid);
-  groups.forget(it->second.group);
   jobs.erase(it);
+}
+
+void Ledger::forget_group(const std::string& job) {
+  groups.forget(jobs.at(job).group);
+  forget_job(job);
 }
 
 void Ledger::rest() {

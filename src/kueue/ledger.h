@@ -18,6 +18,7 @@
 #include "kueue/agenda.h"
 #include "kueue/budgets.h"
 #include "kueue/entry.h"
+#include "kueue/hostnames.h"
 #include "kueue/job_entry.h"
 #include "kueue/pod_defaults.h"
 #include "kueue/pod_groups.h"
@@ -48,9 +49,10 @@ struct Departed {
 };
 
 struct Ledger {
-  explicit Ledger(Cluster& shared) : cluster(shared) {}
+  explicit Ledger(Cluster& shared) : cluster(shared), hostnames(shared.inventory()) {}
 
   Cluster& cluster;
+  Hostnames hostnames;
   Time began = {};  // when the first object was told of
 
   // What administrators set up.
@@ -58,6 +60,7 @@ struct Ledger {
   Setup setup;                                            // read from those
   Quota quota;
   std::vector<ShareStrategy> shares;  // as ControllerOptions has it
+  bool requeue_by_creation = false;   // as ReadyRules has it
   std::unique_ptr<Intake> intake;     // with what the setup was read
   Neighbour neighbour;
   PodDefaults defaults;
@@ -123,6 +126,8 @@ struct Ledger {
   void touch_templates(std::string_view ns);
   // Everything is looked at again.
   void touch_all();
+  // A job that is gone, or is none of ours any more.
+  void forget_job(std::string key);
   // A group of pods of which nothing is left; by the key of its job.
   void forget_group(const std::string& job);
   // Nothing is to be looked at: another decides. Groups of which nothing is left are forgotten.

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/whole_number.h"
 #include "dialects/core/metadata.h"
 #include "dialects/gangs.h"
 #include "dialects/kueue/names.h"
@@ -63,16 +64,17 @@ StartedPod read_started_pod(const LiveObject& object, const Object& read) {
   pod.deleting = text_at(metadata, "deletionTimestamp").present();
   pod.succeeded = phase == "Succeeded";
   pod.ended = pod.succeeded || phase == "Failed";
-  const auto copy = [](json::Value map, auto& into) {
+  const auto copy = [](json::Value map, auto& into, bool numbers_alone) {
     for (const json::MemberData& member : map ? map.members() : std::span<const json::MemberData>()) {
-      into.emplace(member.key, json::Value(&member.value).text());
+      const std::string_view text = json::Value(&member.value).text();
+      if (!numbers_alone || whole_number(text, 0)) {
+        into.emplace(member.key, text);
+      }
     }
   };
-  copy(spec ? map_at(spec, "nodeSelector") : json::Value(), pod.selector);
-  if (pod.node.empty()) {
-    copy(map_at(metadata, "labels"), pod.marks);
-    copy(map_at(metadata, "annotations"), pod.marks);
-  }
+  copy(spec ? map_at(spec, "nodeSelector") : json::Value(), pod.selector, false);
+  copy(map_at(metadata, "labels"), pod.marks, !pod.node.empty());
+  copy(map_at(metadata, "annotations"), pod.marks, !pod.node.empty());
   return pod;
 }
 

@@ -5,40 +5,16 @@
 #include <optional>
 #include <set>
 
-#include "base/whole_number.h"
 #include "dialects/core/metadata.h"
 #include "dialects/gangs.h"
 #include "dialects/kueue/names.h"
 #include "kueue/hosts.h"
+#include "kueue/pod_rank.h"
 #include "live/notices.h"
 
 namespace gantree::kueue {
 
 namespace {
-
-std::optional<int> number_in(const StartedPod& pod, std::string_view key) {
-  const auto it = pod.marks.find(key);
-  return it == pod.marks.end() ? std::nullopt : whole_number(it->second, 0);
-}
-
-// The rank of a pod in its pod set: its index, behind those of the parts before its own.
-std::optional<int> rank_of(const StartedPod& pod, const PodSetRequest& set) {
-  const json::Value request = map_at(set.at, "topologyRequest");
-  const json::Value label = request ? text_at(request, "podIndexLabel") : json::Value();
-  if (!label) {
-    return std::nullopt;
-  }
-  auto rank = number_in(pod, label.text());
-  const json::Value part_label = text_at(request, "subGroupIndexLabel");
-  const json::Value parts = request["subGroupCount"];
-  const auto count = parts && parts.kind() == json::Kind::kNumber ? whole_number(parts.text(), 1) : std::nullopt;
-  if (rank && part_label && count) {
-    const auto part = number_in(pod, part_label.text());
-    rank = part ? std::optional(*part * (set.count / *count) + *rank) : std::nullopt;
-  }
-  const auto offset = number_in(pod, kIndexOffset);
-  return rank && offset ? std::optional(*rank - *offset) : rank;
-}
 
 bool selects(const StartedPod& pod, const TopologyAssignment& assignment, const AssignedDomain& domain) {
   for (std::size_t level = 0; level < assignment.levels.size(); ++level) {
@@ -101,7 +77,8 @@ Write failing(const ObjectRef& pod, Time now) {
 struct Ungater::Slots {
   std::vector<int> left = {};
   std::vector<std::size_t> by_rank = {};
-  std::set<std::size_t> lost = {};  // on hosts that are of no use any more
+  std::vector<int> leaving = {};    // taken by pods that are on their way out
+  std::set<std::size_t> lost = {};  // on hosts that take no pods any more
 
   [[nodiscard]] std::optional<std::size_t> any() const {
     for (std::size_t i = 0; i < left.size(); ++i) {
@@ -120,16 +97,26 @@ void Ungater::remove_stranded(const Entry& entry, Time now, Step& step) {
       continue;
     }
     for (const SetAssignment& set : entry.object.admission->sets) {
-      if (set.name != pod.set || !set.topology || !pod.selector.contains(set.topology->levels.back())) {
-        continue;
-      }
-      const std::vector<AssignedDomain>& domains = set.topology->domains;
-      if (std::none_of(domains.begin(), domains.end(),
-                       [&](const AssignedDomain& domain) { return selects(pod, *set.topology, domain); })) {
+      if (set.name == pod.set && set.topology && pod.selector.contains(set.topology->levels.back()) &&
+          !has_place(entry, set, pod)) {
         remove(key, pod, now, step);
       }
     }
   }
+}
+
+// Whether a pod that was sent somewhere can still get there. Where others of its pod set run on a host that takes no
+// pods any more, what is assigned to it is theirs.
+bool Ungater::has_place(const Entry& entry, const SetAssignment& set, const StartedPod& pod) const {
+  int assigned = 0;
+  for (const AssignedDomain& domain : set.topology->domains) {
+    assigned += selects(pod, *set.topology, domain) ? domain.count : 0;
+  }
+  if (assigned == 0 || !is_by_host(set)) {
+    return assigned > 0;
+  }
+  const std::string node = ledger_.hostnames.node_named(pod.selector.find(kHostnameLabel)->second);
+  return takes_pods(ledger_, entry, set, node) || run_on(ledger_, entry, set, node) < assigned;
 }
 
 void Ungater::remove(const std::string& key, StartedPod& pod, Time now, Step& step) {
@@ -158,7 +145,9 @@ void Ungater::ungate(const Entry& entry, Step& step) {
     for (const std::string& pod : pods) {
       const StartedPod& one = ledger_.pods.at(pod);
       const bool stranger = one.held && one.group != entry.object.owner_uid;
-      if (one.set == set.name && !stranger && (one.spent || (!one.ended && !one.deleting))) {
+      // Whoever takes the place of a pod that is on its way out waits until that has left its room.
+      const bool counts = one.spent || (!one.ended && !one.deleting) || (set.topology && one.leaves());
+      if (one.set == set.name && !stranger && counts) {
         members.push_back(pod);
         gated = gated || (one.gated && !one.asked);
       }
@@ -177,9 +166,9 @@ Ungater::Slots Ungater::slots_of(const Entry& entry, const SetAssignment& set) c
   for (std::size_t i = 0; i < assignment.domains.size(); ++i) {
     const AssignedDomain& domain = assignment.domains[i];
     slots.left.push_back(domain.count);
+    slots.leaving.push_back(0);
     slots.by_rank.insert(slots.by_rank.end(), static_cast<std::size_t>(domain.count), i);
-    if (is_by_host(set) &&
-        is_lost(ledger_, entry, set, node_named(ledger_.cluster.inventory(), domain.values.back()))) {
+    if (is_by_host(set) && !takes_pods(ledger_, entry, set, ledger_.hostnames.node_named(domain.values.back()))) {
       slots.lost.insert(i);
     }
   }
@@ -242,6 +231,7 @@ std::vector<std::string> Ungater::take_used(const TopologyAssignment& assignment
                                    [&](std::size_t i) { return i < slots.left.size() && slots.left[i] > 0; });
     if (free != here.end()) {
       --slots.left[*free];
+      slots.leaving[*free] += pod.leaves() ? 1 : 0;
     }
   }
   return gated;
@@ -254,7 +244,7 @@ std::vector<std::string> Ungater::give_by_rank(const Entry& entry, const SetAssi
   std::vector<std::string> others;
   for (const std::string& key : gated) {
     StartedPod& pod = ledger_.pods.at(key);
-    const auto rank = request == nullptr ? std::nullopt : rank_of(pod, *request);
+    const auto rank = request == nullptr ? std::nullopt : rank_in_set(pod, *request);
     const bool known = rank && static_cast<std::size_t>(*rank) < slots.by_rank.size();
     const std::size_t slot = known ? slots.by_rank[static_cast<std::size_t>(*rank)] : 0;
     if (known && slots.lost.contains(slot)) {
@@ -263,6 +253,8 @@ std::vector<std::string> Ungater::give_by_rank(const Entry& entry, const SetAssi
     if (known && slots.left[slot] > 0) {
       pod.slot = slot;
       --slots.left[slot];
+    } else if (known && slots.leaving[slot] > 0) {
+      --slots.leaving[slot];  // it has its place when the one before it is gone
     } else {
       others.push_back(key);
     }
@@ -279,7 +271,7 @@ void Ungater::leave_given_back(const Entry& entry, const SetAssignment& set, con
   }
   for (std::size_t i = 0; i < slots.left.size(); ++i) {
     const AssignedDomain& domain = set.topology->domains[i];
-    int& here = theirs[node_named(ledger_.cluster.inventory(), domain.values.back())];
+    int& here = theirs[ledger_.hostnames.node_named(domain.values.back())];
     const int kept = std::min(here, domain.count);
     here -= kept;
     slots.left[i] -= domain.count - kept;

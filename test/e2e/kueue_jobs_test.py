@@ -125,8 +125,9 @@ def test_pods_are_ungated_within_a_second_of_their_creation(pool, slots):
     seen = sorted(slots.seconds_gated())
     print(f"ungated {statistics.median(waited) * 1000:.0f} ms after their creation in the middle, {waited[-1] * 1000:.0f} ms at most; "
           f"seen gated for {statistics.median(seen) * 1000:.0f} ms in the middle, {seen[-1] * 1000:.0f} ms at most")
-    assert len(seen) == 48 and statistics.median(waited) < 1 and statistics.median(seen) < 1, (waited, seen)
-    assert seen[-1] < 3, seen  # on a machine that is busy with tests
+    assert len(seen) == 48
+    # Nineteen of twenty; the rest on a machine that is busy with tests.
+    assert waited[45] < 1 and seen[45] < 1 and seen[-1] < 3, (waited, seen)
 
 
 def test_ranks_decide_which_pod_goes_where(pool):

@@ -1,7 +1,5 @@
-"""Who has to go for whom, with topology: within a queue, in a cohort, by fair shares; and what becomes of jobs whose
-hosts fail. All tests share one replica of Gantree; each has nodes, a network and queues of its own, its `pool`."""
-import pytest
-
+"""Who has to go for whom, with topology: within a queue, in a cohort, by fair shares. All tests share one replica of Gantree; each has nodes, a
+network and queues of its own, its `pool`."""
 from harness.queues import RACK, REQUIRED, condition, holds
 
 GANTREE_FLAGS = ["--fair-sharing", "true"]
@@ -123,54 +121,3 @@ def test_queues_that_borrow_take_turns_by_their_shares(pool):
         count = {team: sum(holds(pool.workload(f"{team}-{index}"), "Admitted") for index in range(4)) for team in ("a", "b")}
         return count if sum(count.values()) == 4 else None
     assert pool.wait(admitted, "four of them to be admitted") == {"a": 1, "b": 3}
-
-
-# --- hosts that fail ---
-
-
-@pytest.fixture
-def failing(pool):
-    """A rack of three hosts, a job with a pod on each of two; the host that fails, and the pods. (A Job that loses many pods at once rests
-    for minutes before it makes others.)"""
-    pool.make_nodes(3, racks=1)
-    pool.make_queue()
-    pool.submit_job("train", 2, {REQUIRED: RACK}, gpu=8, more={"backoffLimit": 40})
-    pods = pool.running("train", 2)
-    return pods[0]["spec"]["nodeName"], {one["metadata"]["uid"] for one in pods}
-
-
-def lose(pool, node):
-    """The node goes, and what ran there: at once, where the cluster itself would take its time."""
-    pool.cluster.delete("v1", "Node", node)
-    names = [one["metadata"]["name"] for one in pool.cluster.pods(pool.namespace) if one["spec"].get("nodeName") == node]
-    if names:
-        pool.cluster.kubectl("delete", "pods", "-n", pool.namespace, "--grace-period=0", "--force", "--wait=false", "--ignore-not-found", *names)
-
-
-def test_a_failed_host_is_replaced_inside_the_rack(pool, failing):
-    node, before = failing
-    lose(pool, node)
-
-    def mended():
-        pods = [one for one in pool.pods("train") if one["status"]["phase"] == "Running"]
-        return pods if len(pods) == 2 and node not in {one["spec"]["nodeName"] for one in pods} else None
-    pods = pool.wait(mended, lambda: f"2 pods elsewhere than on {node}; {pool.workload('train')['status']}")
-    pool.check_assignment("train", pods)
-    assert len(racks_of(pool, pods)) == 1
-    assert len(before & {one["metadata"]["uid"] for one in pods}) == 1, "that of the other host ran on"
-    untouched(pool, "train")
-    pool.wait(lambda: not pool.workload("train")["status"].get("unhealthyNodes"), "no host to be named as failed any more")
-
-
-def test_where_there_is_no_other_host_in_the_rack_the_job_is_queued_again(pool):
-    pool.make_nodes(2, racks=1)
-    pool.make_queue()
-    pool.submit_job("train", 16, {REQUIRED: RACK}, more={"backoffLimit": 40})
-    lose(pool, pool.running("train", 16)[0]["spec"]["nodeName"])
-    workload = pool.told("train", "Evicted", "True", "NodeFailures")
-    pool.wait(lambda: any(reason == "EvictedDueToNodeFailures" for reason, _ in pool.events(workload)), "an event that says so")
-    pool.told("train", "QuotaReserved", "False")
-    pool.make_nodes(2, racks=1)
-    pods = pool.running("train", 16)
-    pool.check_assignment("train", pods)
-    assert len(racks_of(pool, pods)) == 1

@@ -23,14 +23,12 @@ def test_a_job_that_does_not_get_ready_is_queued_again_and_then_given_up(pool):
 
 
 def test_a_job_that_does_not_recover_in_time_is_queued_again(pool):
-    node, = pool.make_nodes(1)
+    pool.make_nodes(1)
     pool.make_queue()
     pool.submit_job("train", 8, {REQUIRED: RACK}, more={"backoffLimit": 40})
     pods = pool.running("train", 8)
     pool.told("train", "PodsReady", "True")
-    # A pod goes, and the one that takes its place is not let in.
-    pool.cluster.merge("v1", "Node", node, {"spec": {"unschedulable": True}})
-    pool.cluster.delete("v1", "Pod", pods[0]["metadata"]["name"], pool.namespace, gracePeriodSeconds=0)
+    # A pod fails, and the one that takes its place comes too late.
+    pool.cluster.merge("v1", "Pod", pods[0]["metadata"]["name"], {"metadata": {"annotations": {"gantree.dev/fail-after": "0s"}}}, pool.namespace)
     pool.told("train", "Evicted", "True", "PodsReadyTimeout")
-    pool.cluster.merge("v1", "Node", node, {"spec": {"unschedulable": False}})
     pool.running("train", 8)

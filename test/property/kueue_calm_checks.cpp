@@ -95,10 +95,7 @@ void World::check_jobs_when_calm() {
     const std::string owner = owners == nullptr ? std::string() : owners->items.front().str({"uid"});
     const bool over =
         pod->tree.str({"status", "phase"}) == "Succeeded" || pod->tree.str({"status", "phase"}) == "Failed";
-    // As long as others of its Workload run on a host that takes no more pods, one that was sent there waits for it.
-    const auto host = nodes_.find(pod->tree.str({"spec", "nodeSelector", "kubernetes.io/hostname"}));
-    const bool closed = host != nodes_.end() && host->second.exists && host->second.cordoned;
-    if (started.contains(owner) && !over && !closed && pod->tree.str({"spec", "nodeName"}).empty()) {
+    if (started.contains(owner) && !over && pod->tree.str({"spec", "nodeName"}).empty()) {
       fault(fmt::format("pod {} is not bound: {}", pod->name, pod->tree.to_json()));
     }
   }

@@ -115,6 +115,7 @@ void World::check_always() {
   }
   check_quota();
   check_pods();
+  check_those_that_leave();
 }
 
 // Of every queue, and of all in the cohort together. What is beyond quota because quota shrank may only become less.
@@ -222,6 +223,45 @@ void World::check_pods() {
         fault(fmt::format("{} pods of {} are sent to {}, {} were assigned", count, workload, domain.back(),
                           assigned[domain]));
       }
+    }
+  }
+}
+
+// As long as a pod is on its way out its place is taken: a host is sent no more than it was ever assigned, with those.
+void World::check_those_that_leave() {
+  std::map<std::pair<std::string, std::string>, std::pair<int, int>>
+      here;  // all, and those that leave, by Workload and host
+  for (const Stored* stored : by_host_ && !disturbed_ ? server_.all("Pod") : std::vector<const Stored*>()) {
+    const Tree& pod = stored->tree;
+    const std::string node = pod.str({"spec", "nodeName"});
+    const bool leaves = pod.find({"metadata", "deletionTimestamp"}) != nullptr;
+    const std::string target = node.empty() && !leaves ? pod.str({"spec", "nodeSelector", kHost}) : node;
+    const auto host = nodes_.find(target);
+    if (!is_over(pod) && !is_gated(pod) && host != nodes_.end() && host->second.exists && host->second.ready) {
+      auto& [all, leaving] = here[{pod.str({"metadata", "annotations", kWorkload}), target}];
+      ++all;
+      leaving += leaves ? 1 : 0;
+    }
+  }
+  for (const auto& [where, pods] : here) {
+    const auto given = given_.find(FakeServer::key("Workload", "ns", where.first));
+    if (pods.second == 0 || pods.second == pods.first || given == given_.end()) {
+      continue;
+    }
+    int most = 0;
+    for (const Tree& admission : given->second) {
+      const Tree& set = admission.find({"podSetAssignments"})->items.front();
+      int assigned = 0;
+      for (const kueue::AssignedDomain& domain : set.find({"topologyAssignment"}) == nullptr
+                                                     ? std::vector<kueue::AssignedDomain>()
+                                                     : assignment_in(set).domains) {
+        assigned += domain.values.back() == where.second ? domain.count : 0;
+      }
+      most = std::max(most, assigned);
+    }
+    if (most > 0 && pods.first > most) {
+      fault(fmt::format("{} pods of {} are sent to {} with {} that leave, {} were assigned", pods.first, where.first,
+                        where.second, pods.second, most));
     }
   }
 }

@@ -96,6 +96,7 @@ class World {
   void check_start(const Tree& job);
   void check_quota();
   void check_pods();
+  void check_those_that_leave();
   void check_jobs_when_calm();
   void check_groups_when_calm();
   void check_nothing_is_left_to_do();

@@ -34,6 +34,14 @@ def domains(assignment):
     return found
 
 
+def counted(assignment):
+    """{values: count} of a topologyAssignment; a domain may come several times."""
+    counts = collections.Counter()
+    for values, count in domains(assignment):
+        counts[values] += count
+    return counts
+
+
 def assigned(workload, pod_set=None):
     """[(values, count)] that an admitted Workload gives a pod set; the only one where it is not named."""
     sets = [s for s in workload["status"]["admission"]["podSetAssignments"] if pod_set in (None, s["name"])]
@@ -114,7 +122,7 @@ class Queues:
                 here[where] += 1
             given[one["name"]] = domains(assignment)
             assert one["count"] == sum(here.values())
-            assert here == collections.Counter(dict(given[one["name"]])), f"{here} against {given[one['name']]}"
+            assert here == counted(assignment), f"{here} against {given[one['name']]}"
         return given
 
     def events(self, workload):
@@ -209,11 +217,13 @@ class Pool(Queues):
 
 
 class SlotKeeper:
-    """Watches the pods of a namespace: at no moment may a domain have more pods than its Workload assigns to it."""
+    """Watches the pods of a namespace: at no moment may a domain have more pods than its Workload assigns to it, those included that are on their
+    way out (unless it takes no pods any more: then what was theirs is elsewhere already)."""
 
     def __init__(self, cluster, namespace):
         self._assigned = {}                       # (workload, pod set): (levels, Counter)
-        self._pods = {}                           # uid: (workload, pod set, selector), of ungated pods that are not over
+        self._ever = collections.defaultdict(collections.Counter)  # (workload, pod set): the most that a domain was assigned
+        self._pods = {}                           # uid: ((workload, pod set), selector, leaving), of ungated pods that are not over
         self._created, self._ungated = {}, {}
         self._stamps, self._ungated_at = {}, {}   # by the clock on the wall
         self.broken = []
@@ -247,7 +257,9 @@ class SlotKeeper:
         for one in (workload.get("status", {}).get("admission") or {}).get("podSetAssignments", []):
             if "topologyAssignment" in one:
                 levels = one["topologyAssignment"]["levels"]
-                self._assigned[workload["metadata"]["name"], one["name"]] = levels, collections.Counter(dict(domains(one["topologyAssignment"])))
+                owner = workload["metadata"]["name"], one["name"]
+                self._assigned[owner] = levels, counted(one["topologyAssignment"])
+                self._ever[owner] |= self._assigned[owner][1]
 
     def _pod(self, kind, pod):
         uid, metadata = pod["metadata"]["uid"], pod["metadata"]
@@ -259,12 +271,19 @@ class SlotKeeper:
             return
         self._ungated.setdefault(uid, time.monotonic())
         self._ungated_at.setdefault(uid, time.time())
-        over = kind == "DELETED" or pod["status"].get("phase") in ("Succeeded", "Failed") or metadata.get("deletionTimestamp")
+        leaving = bool(metadata.get("deletionTimestamp"))
+        # One that was deleted before it had a node never gets there.
+        over = kind == "DELETED" or pod["status"].get("phase") in ("Succeeded", "Failed") or (leaving and not pod["spec"].get("nodeName"))
         self._pods.pop(uid, None)
         if over or owner not in self._assigned:
             return
-        self._pods[uid] = (owner, pod["spec"].get("nodeSelector", {}))
+        self._pods[uid] = (owner, pod["spec"].get("nodeSelector", {}), leaving)
         levels, most = self._assigned[owner]
-        here = collections.Counter(tuple(selector.get(level) for level in levels) for of, selector in self._pods.values() if of == owner)
-        if here - most:
-            self.broken.append(f"{owner} has {dict(here - most)} too many")
+        for too_many in (self._here(owner, levels, False) - most, self._here(owner, levels, True) - self._ever[owner]):
+            if too_many:
+                self.broken.append(f"{owner} has {dict(too_many)} too many")
+
+    def _here(self, owner, levels, all_of_them):
+        """Its pods by domain; without those that are on their way out unless all are asked for."""
+        return collections.Counter(tuple(selector.get(level) for level in levels)
+                                   for of, selector, leaving in self._pods.values() if of == owner and (all_of_them or not leaving))
