@@ -7,6 +7,14 @@
 
 namespace gantree {
 
+namespace {
+
+// As Kueue has it.
+constexpr const char* kEviction = "Eviction";
+constexpr const char* kCreation = "Creation";
+
+}  // namespace
+
 void add_queue_options(CLI::App& command, kueue::ControllerOptions& queues) {
   kueue::ReadyRules& ready = queues.ready;
   add_fair_sharing(command, queues.shares);
@@ -21,6 +29,13 @@ void add_queue_options(CLI::App& command, kueue::ControllerOptions& queues) {
       ->capture_default_str();
   add_duration(command, "--requeue-backoff", ready.backoff, "How long it rests before the first time; doubles");
   add_duration(command, "--requeue-backoff-max", ready.longest_backoff, "How long it rests at most");
+  command
+      .add_option_function<std::string>(
+          "--requeue-timestamp", [&ready](const std::string& word) { ready.requeue_by_creation = word == kCreation; },
+          "By what time such a job has its place in its queue then: that of its Eviction, or of its Creation")
+      ->check(CLI::IsMember({kEviction, kCreation}))
+      ->type_name("TIME")
+      ->default_str(kEviction);
   command
       .add_option("--block-admission", ready.one_by_one,
                   "Admit a job of a queue only when the pods of all that were admitted before are ready")

@@ -45,10 +45,11 @@ bool Admitter::within_quota(const Entry& entry, int count) const {
 
 // Why it cannot be tried now, though it waits.
 bool Admitter::put_off(Entry& entry, Time now) {
-  if (entry.object.requeue_at && *entry.object.requeue_at > now) {
-    ledger_.later.add(*entry.object.requeue_at, entry.key());
-    entry.missed = true;
-    return true;
+  if (entry.stays_out(now)) {
+    if (entry.pauses(now)) {
+      ledger_.later.add(*entry.object.requeue_at, entry.key());
+    }
+    return true;  // whatever ends that has it put again
   }
   if (entry.guard.closed(entry.object.resource_version, now) || is_unsettled(entry, now)) {
     entry.missed = true;
@@ -77,8 +78,8 @@ void Admitter::sort_in(Time now) {
     }
     static_cast<void>(submission_for(*entry, ledger_));
     const Place place = place_of(*entry);
-    // In a strict queue whoever cannot be tried holds up the others all the same.
-    if (!place.line.in_order && put_off(*entry, now)) {
+    // In a strict queue whoever cannot be tried for a moment holds up the others all the same; not whoever stays out.
+    if ((!place.line.in_order || entry->stays_out(now)) && put_off(*entry, now)) {
       ledger_.lines.set_aside(*entry);
     } else {
       ledger_.lines.put(*entry, place);

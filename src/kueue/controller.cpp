@@ -40,6 +40,7 @@ struct Controller::Parts {
         admitter(ledger, grants, options.ready.one_by_one),
         readiness(options.ready, ledger, status, evictions) {
     ledger.shares = options.shares;
+    ledger.requeue_by_creation = options.ready.requeue_by_creation;
   }
 
   Ledger ledger;

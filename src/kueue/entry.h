@@ -69,6 +69,7 @@ struct Entry {
   std::vector<std::string> placeholders = {};                // booked
   std::uint64_t placeholders_made = 0;                       // by which they are told apart
   std::optional<Time> spent_since = {};                      // all its pods are over, and it has not ended
+  bool lacks_pods = false;                                   // it waits, and its group of pods is not complete
   std::set<std::string> failed_hosts = {};                   // whose pods are to be elsewhere; not told yet
   Guard guard = {};
   std::optional<Verdict> verdict = {};
@@ -79,8 +80,12 @@ struct Entry {
 
   [[nodiscard]] std::string key() const { return object.ref.ns + "/" + object.ref.name; }
   [[nodiscard]] const std::optional<Admission>& admission() const { return assumed ? assumed : object.admission; }
-  // It is in its queue.
+  // It is in its queue, or will be: see stays_out().
   [[nodiscard]] bool waits() const;
+  // It did not start in time, and is not to be tried for a while.
+  [[nodiscard]] bool pauses(Time now) const { return object.requeue_at && *object.requeue_at > now; }
+  // It waits and is in no line, so that it is in nobody's way: until its pause is over, or its pods are there.
+  [[nodiscard]] bool stays_out(Time now) const { return pauses(now) || lacks_pods; }
   // It was deactivated because what it asks for makes no sense.
   [[nodiscard]] bool is_turned_down() const;
   // It was admitted, and nothing is against its running.

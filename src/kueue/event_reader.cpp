@@ -7,6 +7,7 @@
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
 #include "dialects/lws/names.h"
+#include "kueue/submissions.h"
 #include "live/parsed.h"
 
 namespace gantree::kueue {
@@ -142,7 +143,8 @@ void EventReader::update(const std::string& key, Entry& entry, WorkloadObject re
   }
   // Our own reports change nothing of what it asks for.
   const bool asks_anew = read.generation == 0 || entry.object.generation != read.generation;
-  if (another || returned || asks_anew) {
+  const bool moved = queued_seconds(entry.object, ledger_) != queued_seconds(read, ledger_);
+  if (another || returned || asks_anew || moved) {
     entry.submission.reset();
     entry.verdict.reset();
   }
@@ -176,7 +178,7 @@ Result<> EventReader::job_changed(const LiveObject& object) {
   const json::Value labels = map_at(metadata, "labels");
   const json::Value annotations = map_at(metadata, "annotations");
   const bool named = (labels && text_at(labels, kQueueName)) || (annotations && text_at(annotations, kQueueName));
-  if (!named && !ledger_.workloads_by_owner.contains(object.uid)) {
+  if (!named && !ledger_.workloads_by_owner.contains(object.uid) && !ledger_.jobs.contains(key)) {
     return {};  // somebody else's
   }
   JobEntry& job = ledger_.jobs[key];
@@ -278,9 +280,8 @@ void EventReader::removed(std::string_view kind, std::string_view ns, std::strin
     return;
   }
   const std::string full = kind_key(kind, ns, name);
-  if (const auto job = ledger_.jobs.find(full); job != ledger_.jobs.end()) {
-    ledger_.jobs_by_uid.erase(job->second.ref.uid);
-    ledger_.jobs.erase(job);
+  if (ledger_.jobs.contains(full)) {
+    ledger_.forget_job(full);
     return;
   }
   reporter_.removed(full);

@@ -124,7 +124,7 @@ Preemption::Asking Preemption::crowded_out(Time now) {
     }
   }
   for (const auto& [key, entry] : ledger_.lines.aside()) {
-    if (asks(*entry, entry->verdict)) {
+    if (!entry->stays_out(now) && asks(*entry, entry->verdict)) {
       look_at(now + kEvery);
     }
   }
@@ -158,14 +158,14 @@ bool Preemption::enough_is_leaving(Time now) {
 }
 
 // Whether another of its queue waits that could evict it; of importance where shares count.
-bool Preemption::is_outranked(const Entry& entry) const {
+bool Preemption::is_outranked(const Entry& entry, Time now) const {
   const Submission& own = *entry.submission;
   if (ledger_.quota.share_strategies(*own.queue).empty()) {
     return false;
   }
   const auto is_by = [&](const Entry& other) {
-    return other.waits() && other.submission && !other.submission->rejection && other.submission->queue == own.queue &&
-           outranks(ledger_.quota.rules(*own.queue), *other.submission, own);
+    return other.waits() && !other.stays_out(now) && other.submission && !other.submission->rejection &&
+           other.submission->queue == own.queue && outranks(ledger_.quota.rules(*own.queue), *other.submission, own);
   };
   // Nobody in a line outranks whom its first one does not.
   const auto& lines = ledger_.lines.lines();
@@ -222,7 +222,7 @@ void Preemption::look(Time now, Step& step) {
     asking.erase(asking.begin());
     const LineKey line = entry.place->line;
     const bool modest = is_modest(entry);
-    entry.submission->may_evict_by_share = !modest && !is_outranked(entry);
+    entry.submission->may_evict_by_share = !modest && !is_outranked(entry, now);
     preempt_for(entry, running, now, step);
     Entry* next = entry.place && !modest ? nullptr : first_of(line, now);
     if (next != nullptr) {

@@ -36,7 +36,7 @@ class Preemption {
   [[nodiscard]] Asking crowded_out(Time now);
   void look(Time now, Step& step);
   void look_at(Time when);
-  [[nodiscard]] bool is_outranked(const Entry& entry) const;
+  [[nodiscard]] bool is_outranked(const Entry& entry, Time now) const;
   void preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, Time now, Step& step);
   [[nodiscard]] std::optional<RunningGang> running_gang(const Entry& entry) const;
 

@@ -66,7 +66,7 @@ Wanted requeued(const Entry& entry, const Setup& setup, Time now) {
     return out_of_queue(reason, "It is not queued again before its user resumes the job");
   }
   // Whoever has to wait a while is queued again when that is over.
-  if (entry.object.requeue_at && *entry.object.requeue_at > now) {
+  if (entry.pauses(now)) {
     return out_of_queue(kPausesForPods, fmt::format("It is queued again at {}", rfc3339(*entry.object.requeue_at)));
   }
   if (reason == kClusterQueueStopped || reason == kLocalQueueStopped) {
@@ -96,8 +96,8 @@ std::optional<Wanted> queued_again(const Entry& entry, const Setup& setup, Time 
                              : std::optional(in_queue(kResumedByUser, "The job was resumed by its user"));
   }
   if (last->reason == kPausesForPods) {
-    const bool over = !entry.object.requeue_at || *entry.object.requeue_at <= now;
-    return over ? std::optional(in_queue("BackoffFinished", "The pause before it is over")) : std::nullopt;
+    return !entry.pauses(now) ? std::optional(in_queue("BackoffFinished", "The pause before it is over"))
+                              : std::nullopt;
   }
   if ((last->reason == kClusterQueueStopped || last->reason == kLocalQueueStopped) && runs_again(entry, setup)) {
     return restarted(last->reason);

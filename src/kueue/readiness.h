@@ -22,6 +22,8 @@ struct ReadyRules {
   int limit = -1;                             // times that a job is queued again; below 0: without end
   std::chrono::milliseconds backoff{60'000};  // before the first; doubles each time
   std::chrono::milliseconds longest_backoff{3'600'000};
+  // By when a job that is queued again was created it has its place in the queue; otherwise by when it was evicted.
+  bool requeue_by_creation = false;
   bool one_by_one = false;  // nobody is admitted as long as the pods of another that was are not all ready
 };
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "base/timestamp.h"
 #include "dialects/core/metadata.h"
 #include "dialects/gangs.h"
 #include "dialects/kueue/names.h"
@@ -33,12 +34,20 @@ std::string_view missing_class(const Entry& entry, const Ledger& ledger) {
 
 }  // namespace
 
+std::int64_t queued_seconds(const WorkloadObject& workload, const Ledger& ledger) {
+  const Condition* evicted = workload.condition(kEvicted);
+  const bool late = evicted != nullptr && evicted->holds && evicted->reason == kPausesForPods;
+  const auto since = late && !ledger.requeue_by_creation ? parse_time(evicted->since) : std::nullopt;
+  return since.value_or(workload.request.created_seconds);
+}
+
 const Submission& submission_for(Entry& entry, const Ledger& ledger) {
   if (entry.submission) {
     return *entry.submission;
   }
   Unresolved unresolved;
   entry.submission = submission_of(entry.object.request, ledger.setup, *ledger.intake, unresolved);
+  entry.submission->created_seconds = queued_seconds(entry.object, ledger);
   // On a live cluster a queue that is not there yet may come.
   if (queue_of(entry.object.request, ledger.setup) == nullptr) {
     const json::Value name = entry.object.request.queue_name;

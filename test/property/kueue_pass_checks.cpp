@@ -12,10 +12,9 @@ namespace {
 
 using kueue::Entry;
 
-// It is being written to, pauses, or its job is to be stopped first.
+// It is being written to, or its job is to be stopped first.
 bool is_put_off(const Entry& entry, Time now) {
-  return entry.missed || entry.guard.closed(entry.object.resource_version, now) ||
-         (entry.object.requeue_at && *entry.object.requeue_at > now);
+  return entry.missed || entry.guard.closed(entry.object.resource_version, now);
 }
 
 }  // namespace
@@ -27,7 +26,10 @@ void World::check_nobody_is_passed_over() {
     if (entry.place && !entry.waits()) {
       fault(fmt::format("{} stands in a line and does not wait", key));
     }
-    if (!entry.waits() || (entry.verdict && entry.verdict->state != GangState::kWaiting)) {
+    if (entry.place && entry.stays_out(now_)) {
+      fault(fmt::format("{} stands in a line and is to stay out of it", key));
+    }
+    if (!entry.waits() || entry.stays_out(now_) || (entry.verdict && entry.verdict->state != GangState::kWaiting)) {
       continue;
     }
     if (!entry.place && !is_put_off(entry, now_)) {

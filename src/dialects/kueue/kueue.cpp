@@ -57,6 +57,14 @@ void heed(const GangRecord& record, const JobRequest& request, Submission& submi
       }
       break;
     case Standing::kWaits:
+      if (record.queued_seconds != 0) {
+        submission.created_seconds = record.queued_seconds;
+      }
+      if (!record.pause.empty()) {
+        submission.rejection =
+            out_of_line(Reason::kEvicted, fmt::format("its pods were not ready in time: {}", record.pause));
+      }
+      break;
     case Standing::kFinished:
       break;
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/timestamp.h"
 #include "base/whole_number.h"
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
@@ -36,16 +37,22 @@ json::Value object_in(const json::NodeData& item) {
   return value.kind() == json::Kind::kObject ? value : json::Value();
 }
 
-// The condition of that type where it holds; absent otherwise.
-json::Value holding(json::Value status, std::string_view type) {
+// The condition of that type where it holds, or where it does not; absent otherwise.
+json::Value condition(json::Value status, std::string_view type, std::string_view state) {
   for (const json::NodeData& item : items_at(status, "conditions")) {
     const json::Value one = object_in(item);
-    if (text_in(one, "type") == type && text_in(one, "status") == "True") {
+    if (text_in(one, "type") == type && text_in(one, "status") == state) {
       return one;
     }
   }
   return {};
 }
+
+json::Value holding(json::Value status, std::string_view type) {
+  return condition(status, type, "True");
+}
+
+constexpr std::string_view kPodsLate = "PodsReadyTimeout";
 
 // The gang of a group of pods goes by what makes these, or else by the group.
 GangKey group_key(const NamedObject& named, json::Value metadata) {
@@ -138,6 +145,10 @@ std::optional<GangRecord> read_record(const NamedObject& named) {
     set_standing(record, Standing::kDeactivated, evicted, "spec.active is false");
   } else if (reason == "Suspended") {
     set_standing(record, Standing::kSuspended, evicted, "its user has suspended it");
+  } else if (reason == kPodsLate) {
+    record.queued_seconds = parse_time(text_in(evicted, "lastTransitionTime")).value_or(0);
+    const json::Value requeued = condition(status, "Requeued", "False");
+    record.pause = text_in(requeued, "reason") == kPodsLate ? text_in(requeued, "message") : std::string();
   }
   return record;
 }

@@ -41,6 +41,25 @@ TEST(KueueRecords, AJobThatWaitsIsPlannedAsEver) {
   EXPECT_FALSE(world.job("a").rejection);
 }
 
+std::string late(const std::string& requeued) {
+  return "conditions: [{type: Evicted, status: 'True', reason: PodsReadyTimeout, lastTransitionTime: "
+         "'2026-01-01T00:00:00Z'}, {type: Requeued, status: '" +
+         requeued + "', reason: PodsReadyTimeout, message: later}]";
+}
+
+TEST(KueueRecords, AJobWhosePodsWereNotReadyInTimePausesAndHoldsUpNobody) {
+  const World world(kSetup + job("a", 4) + workload("", late("False")));
+  EXPECT_EQ(rejection(world).reason, Reason::kEvicted);
+  EXPECT_NE(rejection(world).message.find("later"), std::string::npos);
+  EXPECT_FALSE(is_in_line(world.job("a")));
+}
+
+TEST(KueueRecords, AJobWhosePauseIsOverStandsWhereItsEvictionPutsIt) {
+  const World world(kSetup + job("a", 4) + workload("", late("True")));
+  EXPECT_FALSE(world.job("a").rejection);
+  EXPECT_EQ(world.job("a").created_seconds, 1'767'225'600);
+}
+
 TEST(KueueRecords, AWorkloadThatIsNobodysOrCannotBeReadIsPassedOver) {
   EXPECT_FALSE(World(kSetup + job("a", 4) + workload(", active: false", "", "Job, name: b")).job("a").rejection);
   EXPECT_FALSE(World(kSetup + job("a", 4) + workload("", "conditions: 5, admission: none")).job("a").rejection);
