@@ -30,6 +30,10 @@ bool want(json::Value known, json::Out& spec, std::string_view field, json::Out 
   return true;
 }
 
+bool is_given(const Entry& entry) {
+  return entry.object.admission || (entry.assumed && entry.sent);
+}
+
 }  // namespace
 
 void JobFollower::follow(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step) {
@@ -41,9 +45,10 @@ void JobFollower::follow(JobEntry& job, const std::string& key, Entry& entry, Ti
     return;
   }
   json::Out spec = json::Out::object();
-  const bool given = entry.object.admission || (entry.assumed && entry.sent);
+  const bool given = is_given(entry);
   const bool anew = !given && follow_request(*own, entry, spec);
-  if (!follow_priority(*own, entry, given, spec) && !anew) {
+  const json::Value named = own->job.mark(kPriorityClass);
+  if (!follow_class(named ? named.text() : std::string_view(), ledger_.setup, entry, spec) && !anew) {
     return;
   }
   if (entry.guard.closed(entry.object.resource_version, now)) {
@@ -79,22 +84,23 @@ bool JobFollower::follow_request(const OwnSets& own, const Entry& entry, json::O
   return changed;
 }
 
-// What holds quota may change from one class of workloads to another, and in nothing else.
-bool JobFollower::follow_priority(const OwnSets& own, const Entry& entry, bool given, json::Out& spec) const {
-  const json::Value name = own.job.mark(kPriorityClass);
-  const auto own_class = ledger_.setup.priority_classes.find(name ? name.text() : "");
-  if (own_class == ledger_.setup.priority_classes.end()) {
+bool follow_class(std::string_view name, const Setup& setup, const Entry& entry, json::Out& spec) {
+  const auto own_class = setup.priority_classes.find(std::string(name));
+  if (own_class == setup.priority_classes.end()) {
     return false;
   }
   const json::Value known = map_at(entry.object.document.root(), "spec");
   const json::Value kind = text_at(map_at(known, "priorityClassRef"), "kind");
-  if (given && !(kind && kind.text() == "WorkloadPriorityClass")) {
+  if (is_given(entry) && !(kind && kind.text() == "WorkloadPriorityClass")) {
     return false;
   }
   json::Out reference = json::Out::object();
   reference.add("group", kGroup).add("kind", "WorkloadPriorityClass").add("name", own_class->first);
-  const bool changed = want(known, spec, "priorityClassRef", std::move(reference));
-  return want(known, spec, "priority", own_class->second) || changed;
+  if (!want(known, spec, "priorityClassRef", std::move(reference))) {
+    return false;
+  }
+  spec.add("priority", own_class->second);
+  return true;
 }
 
 }  // namespace gantree::kueue

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/time.h"
 #include "json/write.h"
@@ -14,6 +15,11 @@
 
 namespace gantree::kueue {
 
+// Adds another class of priority to the spec that is to be written, with the value that it has now; whether it is
+// another. What the class comes to be worth later changes no Workload. What holds quota may change from one class of
+// workloads to another, and in nothing else.
+[[nodiscard]] bool follow_class(std::string_view name, const Setup& setup, const Entry& entry, json::Out& spec);
+
 class JobFollower {
  public:
   JobFollower(Ledger& ledger, Outbox& outbox) : ledger_(ledger), outbox_(outbox) {}
@@ -22,9 +28,8 @@ class JobFollower {
   void follow(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step);
 
  private:
-  // Each adds what has changed to the spec that is to be written; whether anything has.
+  // Adds what has changed to the spec that is to be written; whether anything has.
   static bool follow_request(const OwnSets& own, const Entry& entry, json::Out& spec);
-  bool follow_priority(const OwnSets& own, const Entry& entry, bool given, json::Out& spec) const;
 
   Ledger& ledger_;
   Outbox& outbox_;

@@ -162,6 +162,10 @@ bool JobReconciler::is_to_stop(const JobEntry& job, const gantree::Workload& wor
 
 void JobReconciler::make_workload(JobEntry& job, const std::string& key, Step& step) {
   const auto own = own_sets(job, nullptr, ledger_.defaults);
+  if (own && !own->job.mark(kQueueName)) {
+    ledger_.forget_job(key);  // it left its queue before it was in it
+    return;
+  }
   if (!own || !waits_by_itself(own->parsed.object) || own->job.over) {
     return;
   }

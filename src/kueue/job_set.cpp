@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
+#include <limits>
 
 #include "dialects/kueue/names.h"
 #include "kueue/job.h"
@@ -34,6 +36,19 @@ int pods_of_each(json::Reader& read, json::Value replicated) {
   return std::min(parallelism, number_at(read, spec, "completions", parallelism));
 }
 
+// Users may ask for more than there are numbers: that is the most.
+int at_most(std::int64_t number) {
+  return static_cast<int>(std::min<std::int64_t>(number, std::numeric_limits<int>::max()));
+}
+
+int pods_of(json::Reader& read, json::Value replicated, int replicas) {
+  return at_most(std::int64_t{replicas} * pods_of_each(read, replicated));
+}
+
+void add(int& sum, int number) {
+  sum = at_most(std::int64_t{sum} + number);
+}
+
 class JobSetKind final : public JobKind {
  public:
   [[nodiscard]] ApiKind api() const override {
@@ -47,14 +62,15 @@ class JobSetKind final : public JobKind {
     for (const json::NodeData& item : replicated_jobs(read, job)) {
       const json::Value one(&item);
       const int replicas = number_at(read, one, "replicas", 1);
-      progress.expected += replicas;
-      progress.wants.emplace_back(lower(read.text(one, "name").value_or("")), replicas * pods_of_each(read, one));
+      add(progress.expected, replicas);
+      progress.wants.emplace_back(lower(read.text(one, "name").value_or("")), pods_of(read, one, replicas));
     }
     const json::Value statuses = read.array(status, "replicatedJobsStatus");
     for (const json::NodeData& item : statuses ? statuses.items() : std::span<const json::NodeData>()) {
       const json::Value one = read.as_object(json::Value(&item), "replicatedJobsStatus");
-      progress.active += number_at(read, one, "active", 0);
-      progress.ready += number_at(read, one, "ready", 0) + number_at(read, one, "succeeded", 0);
+      add(progress.active, number_at(read, one, "active", 0));
+      add(progress.ready, number_at(read, one, "ready", 0));
+      add(progress.ready, number_at(read, one, "succeeded", 0));
       add_reclaimable(read, job, one, progress);
     }
     for (const bool success : {true, false}) {
@@ -98,8 +114,8 @@ class JobSetKind final : public JobKind {
     for (const json::NodeData& item : replicated_jobs(read, job)) {
       const json::Value one(&item);
       if (read.text(one, "name") == name && succeeded > 0) {
-        progress.reclaimable.emplace_back(
-            lower(name), std::min(succeeded, number_at(read, one, "replicas", 1)) * pods_of_each(read, one));
+        progress.reclaimable.emplace_back(lower(name),
+                                          pods_of(read, one, std::min(succeeded, number_at(read, one, "replicas", 1))));
       }
     }
   }

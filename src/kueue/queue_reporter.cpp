@@ -138,7 +138,7 @@ std::optional<QueueStatus> QueueReporter::wanted(const Target& target, const Que
     status = it->second;
   }
   if (status && target.deleting) {
-    status->standing = {.active = false, .reason = "Terminating", .message = "The queue is being deleted"};
+    status->standing = {.active = false, .reason = std::string(kTerminating), .message = "The queue is being deleted"};
   }
   return status;
 }

@@ -88,6 +88,9 @@ Standing inactive(std::string_view reason, std::string message) {
 }
 
 Standing standing_of(const ClusterQueue& queue) {
+  if (queue.leaves) {
+    return inactive(kTerminating, queue.inactive);
+  }
   if (!queue.stop_policy.empty()) {
     return inactive("Stopped", fmt::format("The queue is stopped (stopPolicy {})", queue.stop_policy));
   }

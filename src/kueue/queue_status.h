@@ -45,6 +45,9 @@ struct FlavorUse {
   friend bool operator==(const FlavorUse&, const FlavorUse&) = default;
 };
 
+// The reason of Active=False of a queue that is being deleted.
+inline constexpr std::string_view kTerminating = "Terminating";
+
 // Whether a queue admits workloads, in a word and in a sentence.
 struct Standing {
   bool active = true;

@@ -133,7 +133,8 @@ void SetupReader::read_objects(Step& step) {
 void SetupReader::stop_queues_that_leave(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto queue = ledger_.setup.cluster_queues.find(name);
-    if (queue != ledger_.setup.cluster_queues.end() && queue->second.inactive.empty()) {
+    if (queue != ledger_.setup.cluster_queues.end()) {
+      queue->second.leaves = true;
       queue->second.inactive = fmt::format("ClusterQueue \"{}\" is being deleted", name);
     }
   }

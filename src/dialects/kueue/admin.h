@@ -43,6 +43,7 @@ struct ClusterQueue {
   std::vector<ResourceGroup> groups;
   QueueId id;
   bool has_checks = false;  // admission checks, which nobody runs
+  bool leaves = false;      // it is being deleted
   std::string inactive;     // why it admits nothing: what it refers to is not there; "" where all is
 };
 

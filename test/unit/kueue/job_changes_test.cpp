@@ -269,6 +269,55 @@ TEST(JobOfAQueue, WhosePriorityChangesWhileItRunsIsEvictedByTheNewOne) {
   EXPECT_FALSE(cluster.admitted("j"));
 }
 
+TEST(JobOfAQueue, KeepsThePriorityThatItsClassHadWhenItNamedIt) {
+  SmallCluster cluster;
+  cluster.node("a", 2);
+  put_job(cluster, "", "", ",'kueue.x-k8s.io/priority-class':'high'");
+  cluster.job("waits", 4, 4, "high");
+  cluster.settle();
+  ASSERT_TRUE(cluster.admitted("j"));
+  cluster.put("kueue.x-k8s.io", "v1beta2", "WorkloadPriorityClass", "{'metadata':{'name':'high'},'value':7}");
+  cluster.settle();
+  // Whatever else happens to them.
+  for (const char* name : {"j", "waits"}) {
+    cluster.server.change(FakeServer::key("Job", "ns", name),
+                          [](Tree& one) { one.at({"metadata", "labels", "touched"}) = Tree::string("yes"); });
+  }
+  cluster.settle();
+  EXPECT_EQ(cluster.workload("j").num({"spec", "priority"}, 0), 100);
+  EXPECT_EQ(cluster.workload("waits").num({"spec", "priority"}, 0), 100);
+  cluster.job("new", 4, 4, "high");
+  cluster.settle();
+  EXPECT_EQ(cluster.workload("new").num({"spec", "priority"}, 0), 7);
+}
+
+TEST(JobOfAQueue, KeepsThePriorityThatSomebodyWroteIntoItsWorkload) {
+  SmallCluster cluster;
+  cluster.node("a", 1);
+  cluster.job("waits", 4, 4, "high");
+  cluster.settle();
+  cluster.server.change(FakeServer::key("Workload", "ns", cluster.workload("waits").str({"metadata", "name"})),
+                        [](Tree& one) { one.at({"spec", "priority"}) = Tree::number(55); });
+  cluster.settle();
+  EXPECT_EQ(cluster.workload("waits").num({"spec", "priority"}, 0), 55);
+}
+
+TEST(JobOfAQueue, ThatLeavesItBeforeItsWorkloadIsSeenIsForgotten) {
+  SmallCluster cluster;
+  cluster.node("a", 2);
+  put_job(cluster, "", "", "");
+  cluster.tell();
+  std::vector<Order> made = cluster.process.step(cluster.now);
+  std::erase_if(made, [](const Order& order) { return order.write.object.kind != "Workload"; });
+  ASSERT_EQ(made.size(), 1U);
+  cluster.server.change(kJob, [](Tree& one) { one.at({"metadata"}).members.erase("labels"); });
+  cluster.tell();
+  cluster.process.answered(made[0].id, Answer::kRefused, cluster.now);
+  cluster.now += seconds(60);
+  cluster.settle();
+  EXPECT_TRUE(cluster.server.all("Workload").empty()) << "it is nobody's here any more";
+}
+
 TEST(JobOfAQueue, ThatRunsLongerThanItMayIsDeactivated) {
   SmallCluster cluster;
   cluster.node("a", 4);

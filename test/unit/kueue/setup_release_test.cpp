@@ -31,6 +31,7 @@ TEST(SetupRelease, AQueueThatIsDeletedAdmitsNothingAndGoesWithItsLastJob) {
   ASSERT_TRUE(cluster.admitted("first"));
   remove(cluster, "ClusterQueue", "c");
   EXPECT_THAT(finalizers(cluster, "ClusterQueue", "c"), HasSubstr("resource-in-use"));
+  EXPECT_EQ(cluster.process.controller().queue_statuses().cluster_queues.at("c").standing.reason, "Terminating");
   cluster.job("late", 1, 4);
   cluster.settle();
   EXPECT_FALSE(cluster.admitted("late"));
