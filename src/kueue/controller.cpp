@@ -57,7 +57,7 @@ struct Controller::Parts {
   Admitter admitter;
   Preemption preemption{ledger, booking, grants, evictions};
   JobReconciler jobs{ledger, outbox, announcer, status, evictions};
-  GroupReconciler groups{ledger, outbox};
+  GroupReconciler groups{ledger, outbox, status};
   PendingReporter pending{ledger, announcer, status};
   Ungater ungater{ledger, outbox, booking};
   HostReplacement hosts{ledger, booking, grants, evictions};

@@ -9,6 +9,7 @@
 
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
+#include "kueue/job_follower.h"
 #include "live/notices.h"
 
 namespace gantree::kueue {
@@ -91,46 +92,76 @@ void GroupReconciler::reconcile(const std::string& key, Time now, Step& step) {
   }
   ledger_.dirty.insert(entry->key());
   if (!job.progress.end && !entry->object.holds(kFinished) && !entry->object.deleting) {
-    check(group, *entry, now, step);
+    check(key, group, *entry, now, step);
   }
 }
 
-void GroupReconciler::check(PodGroup& group, Entry& entry, Time now, Step& step) {
+void GroupReconciler::check(const std::string& key, PodGroup& group, Entry& entry, Time now, Step& step) {
   const bool given = entry.object.admission && entry.object.holds(kAdmitted);
   if (!given || entry.object.holds(kEvicted) || !entry.object.active) {
     remove_released(group, step);
   }
   const std::map<std::string, int> counts = counts_of(entry.object);
-  const bool incomplete = entry.waits() && !group.complete();
   // A StatefulSet that is scaled while it runs goes on with the pods that it has.
   const bool others = entry.waits() ? !group.asks_for(counts) : !group.stateful() && !group.asks_for_total(counts);
-  if (!group.single && (incomplete || others)) {
+  if (!group.single && others) {
     remove_workload(entry, now, step);
     return;
+  }
+  // It keeps its place in the queue, and takes it again when it is complete.
+  const bool lacks_pods = !group.single && entry.waits() && !group.complete();
+  if (std::exchange(entry.lacks_pods, lacks_pods) != lacks_pods) {
+    ledger_.waiting_changed.insert(entry.key());
+  }
+  if (lacks_pods) {
+    tell_incomplete(key, group, now, step);
   }
   if (given) {
     tell_excess(group, counts, now, step);
   }
-  if (!settle_priority(group, entry, now, step)) {
-    keep_owners(group, entry, now, step);
+  if (!settle_priority(group, entry, now, step) && !keep_owners(group, entry, now, step) && !group.single) {
+    tell_lacking(group, entry, counts, now, step);
   }
 }
 
+void GroupReconciler::tell_lacking(const PodGroup& group, Entry& entry, const std::map<std::string, int>& counts,
+                                   Time now, Step& step) {
+  const bool lacking = group.lacks_pods(counts, entry.object.reclaimable);
+  const Condition* known = entry.object.condition(kWaitingForPods);
+  if ((!lacking && known == nullptr) || entry.assumed) {
+    return;
+  }
+  Wanted wanted{
+      .type = kWaitingForPods, .holds = lacking, .reason = "PodsReady", .message = "No pods need replacement"};
+  if (const Condition* evicted = entry.object.condition(kEvicted); lacking && evicted != nullptr && evicted->holds) {
+    wanted.reason = evicted->reason;
+    wanted.message = evicted->message;
+  } else if (lacking && known != nullptr && known->holds) {
+    return;  // it stays as it was told when they went
+  } else if (lacking) {
+    wanted.reason = "PodsFailed";
+    wanted.message = "Others have to be made for pods that failed or are gone";
+  }
+  if (entry.guard.closed(entry.object.resource_version, now)) {
+    ledger_.look_again(group_job(group.key()), entry.guard, now);
+    return;
+  }
+  status_.write(entry, {wanted}, {}, now, step);
+}
+
 bool GroupReconciler::settle_priority(const PodGroup& group, Entry& entry, Time now, Step& step) {
-  const auto known = ledger_.setup.priority_classes.find(group.priority_class);
-  const json::Value spec = map_at(entry.object.document.root(), "spec");
-  if (!entry.waits() || known == ledger_.setup.priority_classes.end() || (spec && map_at(spec, "priorityClassRef")) ||
-      entry.guard.closed(entry.object.resource_version, now)) {
+  json::Out spec = json::Out::object();
+  if (!follow_class(group.priority_class, ledger_.setup, entry, spec)) {
     return false;
+  }
+  if (entry.guard.closed(entry.object.resource_version, now)) {
+    ledger_.look_again(ledger_.jobs_by_uid.at(group.uid), entry.guard, now);
+    return true;
   }
   json::Out metadata = json::Out::object();
   metadata.add("uid", entry.object.ref.uid).add("resourceVersion", entry.object.resource_version);
   json::Out body = json::Out::object();
-  json::Out reference = json::Out::object();
-  reference.add("group", kGroup).add("kind", "WorkloadPriorityClass").add("name", known->first);
-  body.add("metadata", std::move(metadata));
-  body.add("spec",
-           std::move(json::Out::object().add("priorityClassRef", std::move(reference)).add("priority", known->second)));
+  body.add("metadata", std::move(metadata)).add("spec", std::move(spec));
   const std::uint64_t id =
       outbox_.order(step, Urgency::kStatus,
                     {.verb = WriteVerb::kPatch, .object = entry.object.ref, .node = {}, .body = body.to_json(false)},
@@ -139,14 +170,14 @@ bool GroupReconciler::settle_priority(const PodGroup& group, Entry& entry, Time 
   return true;
 }
 
-void GroupReconciler::keep_owners(const PodGroup& group, Entry& entry, Time now, Step& step) {
+bool GroupReconciler::keep_owners(const PodGroup& group, Entry& entry, Time now, Step& step) {
   const std::vector<ObjectRef> owners = owners_of(group);
   if (group.single || is_owned_by_all(entry.object, owners)) {
-    return;
+    return false;
   }
   if (entry.guard.closed(entry.object.resource_version, now)) {
     ledger_.look_again(group_job(entry.key()), entry.guard, now);
-    return;
+    return true;
   }
   json::Out metadata = json::Out::object();
   metadata.add("uid", entry.object.ref.uid).add("ownerReferences", owners_body(owners));
@@ -158,6 +189,7 @@ void GroupReconciler::keep_owners(const PodGroup& group, Entry& entry, Time now,
                      .body = json::Out::object().add("metadata", std::move(metadata)).to_json(false)},
                     {.workload = entry.key()});
   entry.guard.sent(id, entry.object.resource_version);
+  return true;
 }
 
 void GroupReconciler::make_workload(JobEntry& job, const std::string& key, PodGroup& group, Time now, Step& step) {

@@ -87,6 +87,23 @@ bool PodGroup::complete() const {
   return members.size() >= static_cast<std::size_t>(fast && known ? 1 : total);
 }
 
+bool PodGroup::lacks_pods(const std::map<std::string, int>& counts, const std::map<std::string, int>& over) const {
+  std::map<std::string, int> there;
+  std::map<std::string, int> succeeded;
+  for (const auto& [key, pod] : pods) {
+    succeeded[pod.role] += pod.succeeded ? 1 : 0;
+    there[pod.role] += !pod.succeeded && pod.stands() ? 1 : 0;
+  }
+  if (fast) {
+    return std::none_of(pods.begin(), pods.end(), [](const auto& item) { return item.second.stands(); });
+  }
+  return std::any_of(counts.begin(), counts.end(), [&](const auto& item) {
+    const auto& [role, count] = item;
+    const auto gone = over.find(role);
+    return there[role] + std::max(succeeded[role], gone == over.end() ? 0 : gone->second) < count;
+  });
+}
+
 bool PodGroup::stateful() const {
   return owner && owner->kind == kStatefulSet;
 }

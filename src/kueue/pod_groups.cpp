@@ -82,6 +82,7 @@ GroupPod read_pod(const LiveObject& live, const Object& pod, bool single) {
   one.held = has_gate(spec, kAdmissionGate);
   one.released = !one.held && !annotation_of(pod, kWorkloadAnnotation).empty();
   one.finalizer = has_finalizer(pod);
+  one.bound = spec && text_at(spec, "nodeName").present();
   one.deleting = text_at(pod.metadata(), "deletionTimestamp").present();
   one.succeeded = phase && phase.text() == "Succeeded";
   one.failed = phase && phase.text() == "Failed";

@@ -27,6 +27,7 @@ struct GroupPod {
   bool released = false;   // it carries the mark of an admission
   bool finalizer = false;  // it stays until we have let go of it
   bool deleting = false;
+  bool bound = false;  // it has a node
   bool succeeded = false;
   bool failed = false;
   bool ready = false;
@@ -38,6 +39,8 @@ struct GroupPod {
   bool told_incomplete = false;  // that others are missing
 
   [[nodiscard]] bool ended() const { return succeeded || failed; }
+  // Whether no other is needed for it: not as long as it still runs.
+  [[nodiscard]] bool stands() const { return !failed && (!deleting || bound); }
   // Whether it counts as a member: it waits, runs, or has done its part.
   [[nodiscard]] bool counts() const { return succeeded || (!failed && !deleting); }
 };
@@ -65,6 +68,8 @@ struct PodGroup {
   [[nodiscard]] bool asks_for(const std::map<std::string, int>& counts) const;
   // The same of all pods together.
   [[nodiscard]] bool asks_for_total(const std::map<std::string, int>& counts) const;
+  // Whether pods have to be made in place of others. `over`: pods by pod set that are known to have succeeded.
+  [[nodiscard]] bool lacks_pods(const std::map<std::string, int>& counts, const std::map<std::string, int>& over) const;
   // Whether its pods are those of a StatefulSet.
   [[nodiscard]] bool stateful() const;
   // Pods that wait for nothing, since there are enough without them, or since they are like no other of the group.

@@ -28,6 +28,7 @@ inline constexpr std::string_view kEvicted = "Evicted";
 inline constexpr std::string_view kPreempted = "Preempted";
 inline constexpr std::string_view kRequeued = "Requeued";
 inline constexpr std::string_view kFinished = "Finished";
+inline constexpr std::string_view kWaitingForPods = "WaitingForReplacementPods";  // of groups of pods
 
 struct Condition {
   std::string type;

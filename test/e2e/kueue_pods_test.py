@@ -128,8 +128,10 @@ def test_another_pod_takes_the_place_of_a_failed_one(pool, watcher):
     before = watcher.running(3)
     place = {one["metadata"]["name"]: one["spec"]["nodeName"] for one in before}
     pool.cluster.merge("v1", "Pod", "mended-1", {"metadata": {"annotations": {"gantree.dev/fail-after": "1s"}}}, pool.namespace)
+    pool.told("mended", "WaitingForReplacementPods", "True", "PodsFailed")
     watcher.running(2)
     pool.submit(group_pod("mended", 1, 3, {REQUIRED: RACK}, name="other"))
+    pool.told("mended", "WaitingForReplacementPods", "False", "PodsReady")
     after = {one["metadata"]["name"]: one["spec"]["nodeName"] for one in watcher.running(3)}
     assert after == {"mended-0": place["mended-0"], "mended-2": place["mended-2"], "other": place["mended-1"]}
     owners = {owner["name"] for owner in pool.wait(lambda: watcher.workload("mended"), "it")["metadata"]["ownerReferences"]}
