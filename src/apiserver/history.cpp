@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -17,7 +18,7 @@ namespace gantree::apiserver {
 
 namespace {
 
-constexpr std::string_view kBegin = "gantree history 1\n";
+constexpr std::string_view kBegin = "gantree history 2\n";
 constexpr std::size_t kFull = std::size_t{8} << 20;
 
 void put_number(std::string& out, std::uint64_t number) {
@@ -59,47 +60,15 @@ class Reader {
   bool good_ = true;
 };
 
-// What selectors ask of an object before it was changed; "" where the change makes no difference to them.
-std::string selected_before(const Event& event) {
-  if (event.before == nullptr ||
-      (event.before->labels == event.now.facts->labels && event.before->fields == event.now.facts->fields)) {
-    return {};
-  }
-  std::string text;
-  for (const Pairs* pairs : {&event.before->labels, &event.before->fields}) {
-    put_number(text, pairs->size());
-    for (const auto& [name, value] : *pairs) {
-      put_text(text, name);
-      put_text(text, value);
-    }
-  }
-  return text;
-}
-
-std::shared_ptr<const Facts> facts_before(const std::shared_ptr<const Facts>& now, std::string_view selected) {
-  if (selected.empty()) {
-    return now;
-  }
-  auto facts = std::make_shared<Facts>(*now);
-  Reader reader(selected);
-  for (Pairs* pairs : {&facts->labels, &facts->fields}) {
-    pairs->clear();
-    for (std::uint64_t left = reader.number(); left > 0 && reader.good(); --left) {
-      const std::string_view name = reader.text();
-      pairs->emplace_back(name, reader.text());
-    }
-  }
-  return facts;
-}
-
-void put_change(std::string& out, const Store::Change& change) {
+// `first`: the file has nothing of the object yet.
+void put_change(std::string& out, const Store::Change& change, bool first) {
   const Event& event = change.event;
   put_number(out, event.now.revision);
   put_number(out, static_cast<std::uint64_t>(event.type));
   put_text(out, change.table->name);
   put_text(out, event.key.ns);
   put_text(out, event.key.name);
-  put_text(out, selected_before(event));
+  put_text(out, first && event.last != nullptr ? std::string_view(*event.last) : std::string_view());
   put_text(out, *event.now.bytes);
 }
 
@@ -112,7 +81,7 @@ struct Part {
     WatchEvent::Type type = WatchEvent::Type::kAdded;
     std::string_view table;
     Key key;
-    std::string_view before;
+    std::string_view last;  // "": the file has it already, or it is new
     std::string_view bytes;
     std::size_t end = 0;  // of it, in the file
   };
@@ -152,7 +121,7 @@ std::optional<Part> read_part(std::string_view bytes, std::uint64_t revision) {
     change.table = reader.text();
     change.key.ns = reader.text();
     change.key.name = reader.text();
-    change.before = reader.text();
+    change.last = reader.text();
     change.bytes = reader.text();
     change.end = bytes.size() - reader.left();
     if (!reader.good() || change.type > WatchEvent::Type::kDeleted || change.revision > revision) {
@@ -168,24 +137,56 @@ std::string content_of(const std::string& name) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-Result<Event> event_of(const Store& store, const Part::Change& change) {
-  Event event{.type = change.type, .key = change.key, .now = {}, .before = nullptr};
-  const Entry* entry = store.find(change.table, change.key);
-  if (entry != nullptr && entry->revision == change.revision) {
-    event.now = *entry;
-  } else {
-    event.now.bytes = std::make_shared<const std::string>(change.bytes);
-    event.now.revision = change.revision;
-    auto facts = facts_in(change.table, change.bytes);
+// Events from what the files say, in order: each object's last state is what it was before the next one.
+class Teller {
+ public:
+  explicit Teller(const Store& store) : store_(store) {}
+
+  [[nodiscard]] Result<Event> next(const Part::Change& change) {
+    Entry& state = states_[{std::string(change.table), change.key}];
+    if (!change.last.empty()) {
+      if (auto read = read_state(change.table, change.last, state); !read) {
+        return tl::unexpected(read.error());
+      }
+    }
+    Event event;
+    event.type = change.type;
+    event.key = change.key;
+    if (event.type != WatchEvent::Type::kAdded) {
+      event.before = state.facts;
+      event.last = state.bytes;
+    }
+    const Entry* entry = store_.find(change.table, change.key);
+    if (entry != nullptr && entry->revision == change.revision) {
+      state = *entry;
+    } else if (auto read = read_state(change.table, change.bytes, state); !read) {
+      return tl::unexpected(read.error());
+    }
+    state.revision = change.revision;
+    event.now = state;
+    if (event.type != WatchEvent::Type::kAdded && event.last == nullptr) {
+      return invalid("it does not say what was before");
+    }
+    return event;
+  }
+
+ private:
+  static Result<> read_state(std::string_view table, std::string_view bytes, Entry& state) {
+    auto facts = facts_in(table, bytes);
     if (!facts) {
       return tl::unexpected(facts.error());
     }
-    event.now.facts = std::move(*facts);
+    state = Entry{.bytes = std::make_shared<const std::string>(bytes), .revision = 0, .facts = std::move(*facts)};
+    return {};
   }
-  if (event.type != WatchEvent::Type::kAdded) {
-    event.before = facts_before(event.now.facts, change.before);
-  }
-  return event;
+
+  const Store& store_;
+  std::map<std::pair<std::string, Key>, Entry> states_;
+};
+
+// By which one knows whether a file has something of an object.
+std::string place_of(std::string_view table, const Key& key) {
+  return fmt::format("{}/{}/{}", table, key.ns, key.name);
 }
 
 }  // namespace
@@ -212,9 +213,10 @@ Result<> History::load(Store& store, std::uint64_t revision) {
   const Part* first = old_part ? &*old_part : part ? &*part : nullptr;
   bool whole = first != nullptr && (part ? part->reaches() : old_part->reaches()) == revision;
   std::vector<std::pair<std::string_view, Event>> events;
+  Teller teller(store);
   for (const std::optional<Part>* one : std::initializer_list<const std::optional<Part>*>{&old_part, &part}) {
     for (std::size_t i = 0; whole && *one && i < (*one)->changes.size(); ++i) {
-      auto event = event_of(store, (*one)->changes[i]);
+      auto event = teller.next((*one)->changes[i]);
       whole = event.has_value();
       if (whole) {
         events.emplace_back((*one)->changes[i].table, std::move(*event));
@@ -235,7 +237,13 @@ Result<> History::load(Store& store, std::uint64_t revision) {
     store.load_recent(table, std::move(event));
   }
   store.loaded(revision, first->known, first->last);
-  return part && !part->changes.empty() ? go_on(part->changes.back().end) : begin();
+  if (!part || part->changes.empty()) {
+    return begin();
+  }
+  for (const Part::Change& change : part->changes) {
+    in_file_.insert(place_of(change.table, change.key));
+  }
+  return go_on(part->changes.back().end);
 }
 
 Result<> History::go_on(std::size_t end) {
@@ -270,6 +278,7 @@ Result<> History::begin() {
     put_number(buffer_, revision);
   }
   size_ = 0;
+  in_file_.clear();
   return write(buffer_);
 }
 
@@ -295,7 +304,7 @@ Result<> History::append(std::span<const Store::Change> changes) {
   }
   buffer_.clear();
   for (const Store::Change& change : changes) {
-    put_change(buffer_, change);
+    put_change(buffer_, change, in_file_.insert(place_of(change.table->name, change.event.key)).second);
     note(change.table->name, change.event.now.revision);
   }
   return write(buffer_);

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "apiserver/store.h"
 #include "base/error.h"
@@ -48,6 +49,8 @@ class History {
   std::size_t size_ = 0;
   std::uint64_t known_ = 0;  // tables that are not in `last_` have not changed since
   Store::Floors last_;       // the last change of each table
+  // Objects of which the file has something. Of others it is told what they were before, since nothing else may tell.
+  std::unordered_set<std::string> in_file_;
   std::string buffer_;
 };
 

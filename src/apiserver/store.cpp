@@ -140,11 +140,12 @@ void Store::select_by(std::string_view table_name, std::vector<std::string> fiel
     }
   }
   for (Event& event : into.recent) {
-    const bool same = event.before == event.now.facts;
     if (const auto object = parse_json(*event.now.bytes)) {
       event.now.facts = facts_of(table_name, *object, into.selectable);
     }
-    event.before = same ? event.now.facts : event.before;
+    if (const auto object = parse_json(event.last ? *event.last : std::string())) {
+      event.before = facts_of(table_name, *object, into.selectable);
+    }
   }
 }
 
@@ -205,10 +206,11 @@ void Store::put(std::string_view table_name, const Key& key, Entry entry) {
   GANTREE_CHECK(entry.revision == revision_);
   Table& into = table(table_name);
   const auto it = into.entries.find(key);
-  Event event{WatchEvent::Type::kAdded, key, entry, nullptr};
+  Event event{WatchEvent::Type::kAdded, key, entry, nullptr, nullptr};
   if (it != into.entries.end()) {
     event.type = WatchEvent::Type::kModified;
     event.before = it->second.facts;
+    event.last = it->second.bytes;
   }
   index(table_name, key, event.before.get(), entry.facts.get());
   into.entries.insert_or_assign(key, std::move(entry));
@@ -221,7 +223,7 @@ void Store::remove(std::string_view table_name, const Key& key, Entry last) {
   Table& from = table(table_name);
   const auto it = from.entries.find(key);
   GANTREE_CHECK(it != from.entries.end());
-  Event event{WatchEvent::Type::kDeleted, key, std::move(last), it->second.facts};
+  Event event{WatchEvent::Type::kDeleted, key, std::move(last), it->second.facts, it->second.bytes};
   index(table_name, key, event.before.get(), nullptr);
   from.entries.erase(it);
   remember(from, event);

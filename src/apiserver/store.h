@@ -66,6 +66,7 @@ struct Event {
   Key key;
   Entry now;                            // of a deletion: the last state, at the revision of the deletion
   std::shared_ptr<const Facts> before;  // null where it is new
+  Bytes last;                           // what it was before; mostly the bytes of an earlier event
 };
 
 struct Table {
