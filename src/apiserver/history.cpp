@@ -227,7 +227,7 @@ Result<> History::load(Store& store, std::uint64_t revision) {
     std::error_code ignored;
     std::filesystem::remove(old_name(), ignored);
     known_ = revision;
-    store.loaded(revision, revision);
+    store.loaded(revision);
     return begin();
   }
   known_ = first->known;
@@ -236,7 +236,7 @@ Result<> History::load(Store& store, std::uint64_t revision) {
     note(table, event.now.revision);
     store.load_recent(table, std::move(event));
   }
-  store.loaded(revision, first->known, first->last);
+  store.loaded(revision, Store::Past{first->known, first->last});
   if (!part || part->changes.empty()) {
     return begin();
   }

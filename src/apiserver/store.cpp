@@ -163,13 +163,13 @@ void Store::load_recent(std::string_view table_name, Event event) {
   remember(table(table_name), std::move(event));
 }
 
-void Store::loaded(std::uint64_t revision, std::uint64_t known, const Floors& floors) {
+void Store::loaded(std::uint64_t revision, const std::optional<Past>& past) {
   revision_ = revision;
-  start_ = known;
+  start_ = past ? past->known : revision;
   for (auto& [name, table] : tables_) {
-    table->floor = std::max(table->floor, known);
+    table->floor = std::max(table->floor, start_);
   }
-  for (const auto& [name, floor] : floors) {
+  for (const auto& [name, floor] : past ? past->floors : Floors()) {
     Table& cut = table(name);
     cut.floor = std::max(cut.floor, floor);
   }

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,9 +86,13 @@ class Store {
   // facts are those of the object.
   void load(std::string_view table, Key key, Bytes bytes, std::uint64_t revision, std::shared_ptr<const Facts> facts);
   void load_recent(std::string_view table, Event event);
-  // Every change after `known` was given, but for those up to the revision that is told of a table.
   using Floors = std::map<std::string, std::uint64_t, std::less<>>;
-  void loaded(std::uint64_t revision, std::uint64_t known, const Floors& floors = {});
+  struct Past {
+    std::uint64_t known = 0;  // every change after this one was given
+    Floors floors;            // but for these tables: every one after that
+  };
+  // Without a past nothing is known but the objects.
+  void loaded(std::uint64_t revision, const std::optional<Past>& past = std::nullopt);
 
   [[nodiscard]] std::uint64_t revision() const { return revision_; }
   // The next revision, for one write; put() or remove() must follow.
