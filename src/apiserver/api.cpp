@@ -57,7 +57,9 @@ struct WantedWatch {
 class Api::Thread {
  public:
   Thread(ApiOptions options, std::unique_ptr<BuiltinSchemas> schemas, std::unique_ptr<Storage> storage)
-      : core(std::move(options), std::move(schemas), [this](std::function<void()> step) { post(std::move(step)); }),
+      : core(
+            std::move(options), std::move(schemas), [this](Core::Step step) { post(std::move(step)); },
+            [this](std::chrono::milliseconds delay, Core::Step step) { after(delay, std::move(step)); }),
         storage_(std::move(storage)) {}
 
   ~Thread() {

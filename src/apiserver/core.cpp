@@ -60,12 +60,14 @@ Task<Answer> answer_call(Core& core, Call call) {
 }  // namespace
 
 Core::Core(ApiOptions options_given, std::unique_ptr<BuiltinSchemas> schemas_given,
-           std::function<void(std::function<void()>)> post_given)
+           std::function<void(Step)> post_given, std::function<void(std::chrono::milliseconds, Step)> after_given)
     : options(std::move(options_given)),
       schemas(std::move(schemas_given)),
       post(std::move(post_given)),
+      after(std::move(after_given)),
       registry(*schemas),
       watches(*this),
+      removals(*this),
       definitions(*this),
       garbage(*this),
       namespaces(*this),
@@ -177,6 +179,9 @@ bool Core::edit(std::string_view table, const Key& key, const std::function<bool
 }
 
 void Core::changed(std::string_view table, const Key& key, const Facts* before, const Facts* now) {
+  if (now == nullptr) {
+    removals.gone(table, key);
+  }
   garbage.changed(table, key, before, now);
   namespaces.changed(table, key, now);
   definitions.changed(table, key, now != nullptr);

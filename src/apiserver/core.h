@@ -21,6 +21,7 @@
 #include "apiserver/kind.h"
 #include "apiserver/metadata.h"
 #include "apiserver/namespaces.h"
+#include "apiserver/removals.h"
 #include "apiserver/request.h"
 #include "apiserver/rights.h"
 #include "apiserver/snapshots.h"
@@ -35,9 +36,10 @@ using RequestPtr = std::shared_ptr<Request>;
 
 class Core {
  public:
-  // `post` brings a step to the api thread, from any thread.
-  Core(ApiOptions options_given, std::unique_ptr<BuiltinSchemas> schemas_given,
-       std::function<void(std::function<void()>)> post_given);
+  using Step = std::function<void()>;
+  // `post` brings a step to the api thread, from any thread; `after` does so when the time has come.
+  Core(ApiOptions options_given, std::unique_ptr<BuiltinSchemas> schemas_given, std::function<void(Step)> post_given,
+       std::function<void(std::chrono::milliseconds, Step)> after_given);
 
   // --- requests ---
   // Answers when all that was changed until then is durable: see take_answers().
@@ -74,12 +76,14 @@ class Core {
 
   ApiOptions options;
   std::unique_ptr<BuiltinSchemas> schemas;
-  std::function<void(std::function<void()>)> post;
+  std::function<void(Step)> post;
+  std::function<void(std::chrono::milliseconds, Step)> after;
   Registry registry;
   Store store;
   Random random;
   WatchHub watches;
   Snapshots snapshots;
+  Removals removals;
   Definitions definitions;
   Garbage garbage;
   Namespaces namespaces;

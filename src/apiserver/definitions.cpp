@@ -205,7 +205,7 @@ void Definitions::changed(std::string_view table, const Key& key, bool there) {
     // The last object of a definition that is being deleted may have gone.
     const Entry* entry = core_.store.find(kTable, {"", std::string(table)});
     if (entry != nullptr && entry->facts->deleting) {
-      core_.soon([this, name = std::string(table)] { empty_out(name); });
+      empty_out_soon(std::string(table));
     }
   }
 }
@@ -287,6 +287,16 @@ void Definitions::set_status(const std::string& name, const Definition* definiti
   });
 }
 
+// For many that go at once a single look will do.
+void Definitions::empty_out_soon(const std::string& name) {
+  if (emptying_.insert(name).second) {
+    core_.soon([this, name] {
+      emptying_.erase(name);
+      empty_out(name);
+    });
+  }
+}
+
 // A definition goes when the last of its objects is gone.
 void Definitions::empty_out(const std::string& name) {
   const Table* table = core_.store.find_table(name);
@@ -304,10 +314,9 @@ void Definitions::empty_out(const std::string& name) {
   for (const auto& [key, entry] : table->entries) {
     if (!entry.facts->deleting) {
       Call call;
-      call.method = "DELETE";
       call.path = path_of(*kind, key);
       call.user = "system:apiserver";
-      core_.ask(std::move(call), [](const Answer&) {});
+      core_.removals.ask({name, key}, std::move(call), [this, name] { empty_out_soon(name); });
     }
   }
 }

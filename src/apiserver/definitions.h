@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,10 +51,12 @@ class Definitions {
   void serve(const std::string& name);
   void withdraw(const std::string& name);
   void set_status(const std::string& name, const Definition* definition, const std::string& trouble);
+  void empty_out_soon(const std::string& name);
   void empty_out(const std::string& name);
 
   Core& core_;
   std::map<std::string, std::string, std::less<>> served_;  // name to the spec it was made from
+  std::set<std::string> emptying_;                          // soon
 };
 
 // From the object. Fails with one sentence where the schema is of no use.

@@ -1,7 +1,5 @@
 #include "apiserver/garbage.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "apiserver/core.h"
@@ -185,17 +183,10 @@ void Garbage::ask_deletion(const Store::Place& place, const std::string& uid, st
   options["propagationPolicy"] = policy;
   object_in(options, "preconditions")["uid"] = uid;
   Call call;
-  call.method = "DELETE";
   call.path = path_of(*kind, place.key);
   call.body = to_json(options);
   call.user = "system:serviceaccount:kube-system:generic-garbage-collector";
-  core_.ask(std::move(call), [this, place](const Answer& answer) {
-    // Refused by a webhook, perhaps: it is looked at again when its owner changes.
-    if (!answer.ok() && answer.status != 404 && answer.status != 409) {
-      core_.trouble(
-          fmt::format("{} \"{}/{}\" outlives its owner: {}", place.table, place.key.ns, place.key.name, answer.text()));
-    }
-  });
+  core_.removals.ask(place, std::move(call), [this, place] { look_at(place); });
 }
 
 }  // namespace gantree::apiserver

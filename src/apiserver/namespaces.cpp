@@ -37,6 +37,14 @@ Object named(std::string_view api_version, std::string_view kind, std::string_vi
   return object;
 }
 
+// What keeps a namespace that is deleted.
+struct Remains {
+  std::map<std::string, std::size_t> resources;
+  std::map<std::string, std::size_t> finalizers;
+  std::map<std::string, std::string> refusals;  // why objects of a resource cannot be deleted, one of each
+  std::size_t count = 0;
+};
+
 std::string counted(const std::map<std::string, std::size_t>& counts, std::string_view between) {
   std::string text;
   for (const auto& [name, count] : counts) {
@@ -46,8 +54,7 @@ std::string counted(const std::map<std::string, std::size_t>& counts, std::strin
 }
 
 // As the real namespace controller tells it.
-Array what_keeps(const std::map<std::string, std::size_t>& resources,
-                 const std::map<std::string, std::size_t>& finalizers, std::string_view now) {
+Array what_keeps(const Remains& remains, std::string_view now) {
   Array conditions;
   const auto add = [&](std::string_view type, bool holds, std::string_view reason, std::string message) {
     Object condition;
@@ -61,15 +68,29 @@ Array what_keeps(const std::map<std::string, std::size_t>& resources,
   add("NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered", "All resources successfully discovered");
   add("NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions",
       "All legacy kube types successfully parsed");
-  add("NamespaceDeletionContentFailure", false, "ContentDeleted",
-      "All content successfully deleted, may be waiting on finalization");
-  add("NamespaceContentRemaining", true, "SomeResourcesRemain",
-      "Some resources are remaining: " + counted(resources, "has"));
-  if (finalizers.empty()) {
+  if (remains.refusals.empty()) {
+    add("NamespaceDeletionContentFailure", false, "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization");
+  } else {
+    std::vector<std::string> reasons;
+    for (const auto& [resource, why] : remains.refusals) {
+      reasons.push_back(why);
+    }
+    std::sort(reasons.begin(), reasons.end());
+    add("NamespaceDeletionContentFailure", true, "ContentDeletionFailed",
+        fmt::format("Failed to delete all resource types, {} remaining: {}", reasons.size(), fmt::join(reasons, ", ")));
+  }
+  if (remains.resources.empty()) {
+    add("NamespaceContentRemaining", false, "ContentRemoved", "All content successfully removed");
+  } else {
+    add("NamespaceContentRemaining", true, "SomeResourcesRemain",
+        "Some resources are remaining: " + counted(remains.resources, "has"));
+  }
+  if (remains.finalizers.empty()) {
     add("NamespaceFinalizersRemaining", false, "ContentHasNoFinalizers", "All content-preserving finalizers finished");
   } else {
     add("NamespaceFinalizersRemaining", true, "SomeFinalizersRemain",
-        "Some content in the namespace has finalizers remaining: " + counted(finalizers, "in"));
+        "Some content in the namespace has finalizers remaining: " + counted(remains.finalizers, "in"));
   }
   return conditions;
 }
@@ -188,6 +209,7 @@ void Namespaces::work() {
 
 bool Namespaces::empty_out(const std::string& ns) {
   bool left = false;
+  std::size_t under_way = core_.removals.under_way("");
   for (const auto& [name, table] : core_.store.tables()) {
     const KindPtr kind = core_.registry.stored_kind(name);
     if (kind == nullptr) {
@@ -195,54 +217,50 @@ bool Namespaces::empty_out(const std::string& ns) {
     }
     for (auto it = table->entries.lower_bound({ns, ""}); it != table->entries.end() && it->first.ns == ns; ++it) {
       left = true;
-      Store::Place place{name, it->first};
-      if (it->second.facts->deleting || asked_.contains(place)) {
+      if (it->second.facts->deleting) {
         continue;
       }
-      if (asked_.size() >= kMostPerTurn) {
+      if (under_way >= kMostPerTurn) {
         return true;  // goes on when some of them are gone
       }
       Call call;
-      call.method = "DELETE";
       call.path = path_of(*kind, it->first);
       call.query = "propagationPolicy=Background";
       call.user = "system:serviceaccount:kube-system:namespace-controller";
-      asked_.insert(place);
-      core_.ask(std::move(call), [this, place](const Answer&) {
-        asked_.erase(place);
-        schedule();
-      });
+      under_way += core_.removals.ask({name, it->first}, std::move(call), [this] { schedule(); }) ? 1 : 0;
     }
   }
   return left;
 }
 
 void Namespaces::tell_what_is_left(const std::string& ns) {
-  if (std::any_of(asked_.begin(), asked_.end(), [&](const Store::Place& place) { return place.key.ns == ns; })) {
+  if (core_.removals.under_way(ns) > 0) {
     return;  // there may be less in a moment
   }
-  std::map<std::string, std::size_t> resources;
-  std::map<std::string, std::size_t> finalizers;
-  std::size_t count = 0;
+  Remains remains;
   for (const auto& [name, table] : core_.store.tables()) {
     const KindPtr kind = core_.registry.stored_kind(name);
+    if (kind == nullptr) {
+      continue;
+    }
+    const std::string resource = kind->what().text() + (kind->group.empty() ? "." : "");
     for (auto it = table->entries.lower_bound({ns, ""}); it != table->entries.end() && it->first.ns == ns; ++it) {
-      if (kind == nullptr) {
-        break;
+      ++remains.count;
+      if (const std::string* why = core_.removals.refusal({name, it->first})) {
+        remains.refusals.emplace(resource, *why);
+        continue;
       }
-      if (++count > kFewLeft) {
-        return;  // it is told when there are less
-      }
-      ++resources[kind->what().text() + (kind->group.empty() ? "." : "")];
-      const auto object = core_.read(name, it->first);
-      const Array* holds = object ? array_at(*object, {"metadata", "finalizers"}) : nullptr;
-      for (std::size_t i = 0; holds != nullptr && i < holds->size(); ++i) {
-        ++finalizers[std::string(text_of((*holds)[i]))];
+      ++remains.resources[resource];
+      for (const std::string& finalizer : it->second.facts->finalizers) {
+        ++remains.finalizers[finalizer];
       }
     }
   }
+  if (remains.count > kFewLeft && remains.refusals.empty()) {
+    return;  // it is told when there are less
+  }
   core_.edit("namespaces", {"", ns}, [&](Object& object) {
-    Array conditions = what_keeps(resources, finalizers, core_.now());
+    Array conditions = what_keeps(remains, core_.now());
     const Array* before = array_at(object, {"status", "conditions"});
     if (before != nullptr && same_but_for_times(*before, conditions)) {
       return false;

@@ -37,7 +37,6 @@ class Namespaces {
 
   Core& core_;
   std::set<std::string, std::less<>> ending_;
-  std::set<Store::Place> asked_;
   bool scheduled_ = false;
 };
 

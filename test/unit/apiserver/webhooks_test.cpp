@@ -2,54 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "base/base64.h"
-#include "http/server.h"
-#include "unit/apiserver/world.h"
+#include "unit/apiserver/hook.h"
 
 namespace gantree::apiserver {
 namespace {
 
-// Answers each review by what a test says.
-class Hook {
- public:
-  using Judge = std::function<std::string(const Value& request)>;  // members of the response, from "," on
-
-  explicit Hook(Judge judge) : judge_(std::move(judge)) {
-    auto started = http::Server::start({}, [this](const http::IncomingRequest& request) {
-      const auto review = parse_json(request.body);
-      const std::string uid(text_at(*review, {"request", "uid"}));
-      ++calls;
-      return http::Response{
-          .content_type = "application/json",
-          .body = R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":")" + uid + "\"" +
-                  judge_(*find(*review, {"request"})) + "}}"};
-    });
-    server_ = std::move(*started);
-  }
-  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(server_->port()) + "/hook"; }
-  std::atomic<int> calls = 0;
-
- private:
-  Judge judge_;
-  std::unique_ptr<http::Server> server_;
-};
-
-void configure(World& world, std::string_view kind, const std::string& url, std::string_view more = "") {
-  const std::string plural =
-      kind == "MutatingWebhookConfiguration" ? "mutatingwebhookconfigurations" : "validatingwebhookconfigurations";
-  const Answer created = world.post(
-      "/apis/admissionregistration.k8s.io/v1/" + plural,
-      R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":")" + std::string(kind) +
-          R"(","metadata":{"name":"c"},"webhooks":[{"name":"hook.example.com","clientConfig":{"url":")" + url +
-          R"("},"sideEffects":"None","admissionReviewVersions":["v1"],"timeoutSeconds":2,
-          "rules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"],"operations":["CREATE","UPDATE","DELETE"]}])" +
-          std::string(more) + "}]}");
-  EXPECT_EQ(created.status, 201) << created.text();
-}
-
 TEST(Webhooks, MayChangeWhatIsCreated) {
   World world;
   const std::string patch = to_base64(R"([{"op":"add","path":"/data/extra","value":"1"}])");
-  Hook hook([&](const Value&) { return R"(,"allowed":true,"patchType":"JSONPatch","patch":")" + patch + "\""; });
+  FakeHook hook([&](const Value&) { return R"(,"allowed":true,"patchType":"JSONPatch","patch":")" + patch + "\""; });
   configure(world, "MutatingWebhookConfiguration", hook.url());
   const Answer created = world.post(kMaps, config_map("a"));
   EXPECT_EQ(created.status, 201) << created.text();
@@ -58,7 +19,7 @@ TEST(Webhooks, MayChangeWhatIsCreated) {
 
 TEST(Webhooks, MayRefuse) {
   World world;
-  Hook hook([](const Value& request) {
+  FakeHook hook([](const Value& request) {
     return text_at(request, {"operation"}) == "DELETE" ? R"(,"allowed":false)"
                                                        : R"(,"allowed":true,"warnings":["mind the gap"])";
   });
@@ -75,7 +36,7 @@ TEST(Webhooks, MayRefuse) {
 
 TEST(Webhooks, AreAskedOnlyWhereTheirConditionsHold) {
   World world;
-  Hook hook([](const Value&) { return R"(,"allowed":false)"; });
+  FakeHook hook([](const Value&) { return R"(,"allowed":false)"; });
   const std::string changed =
       "request.operation != 'CREATE' && (has(object.data) ? object.data : {}) != (has(oldObject.data) ? oldObject.data "
       ": {})";
@@ -93,7 +54,7 @@ TEST(Webhooks, AreAskedOnlyWhereTheirConditionsHold) {
 TEST(Webhooks, WithAConditionThatCannotBeDecidedStopARequestUnlessTheyMayBePassedOver) {
   for (const bool must : {true, false}) {
     World world;
-    Hook hook([](const Value&) { return R"(,"allowed":true)"; });
+    FakeHook hook([](const Value&) { return R"(,"allowed":true)"; });
     configure(
         world, "ValidatingWebhookConfiguration", hook.url(),
         std::string(R"(,"matchConditions":[{"name":"c","expression":"object.nothing == 'x'"}],"failurePolicy":")") +
@@ -118,7 +79,7 @@ TEST(Webhooks, ThatCannotBeReachedStopARequestUnlessTheyMayBePassedOver) {
 
 TEST(Webhooks, AreAskedOnlyAboutWhatTheySelect) {
   World world;
-  Hook hook([](const Value&) { return R"(,"allowed":true)"; });
+  FakeHook hook([](const Value&) { return R"(,"allowed":true)"; });
   configure(world, "ValidatingWebhookConfiguration", hook.url(), R"(,"objectSelector":{"matchLabels":{"x":"1"}})");
   (void)world.post(kMaps, config_map("a"));
   EXPECT_EQ(hook.calls, 0);
@@ -129,8 +90,8 @@ TEST(Webhooks, AreAskedOnlyAboutWhatTheySelect) {
 TEST(Webhooks, DoNotHideWhatOthersChangeMeanwhile) {
   World world;
   (void)world.post(kMaps, config_map("a"));
-  Hook* self = nullptr;
-  Hook hook([&](const Value&) {
+  FakeHook* self = nullptr;
+  FakeHook hook([&](const Value&) {
     if (self->calls == 1) {  // while the first change waits for its answer
       Call other;
       other.method = "DELETE";
