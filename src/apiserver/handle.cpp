@@ -26,7 +26,7 @@ Task<Answer> handle_collection(Core& core, RequestPtr request) {
     Answer answer = co_await create_object(core, request);
     co_return answer;
   }
-  if (method == "DELETE" && !all_namespaces) {
+  if (method == "DELETE" && !all_namespaces && request->kind->can("deletecollection")) {
     Answer answer = co_await delete_collection(core, request);
     co_return answer;
   }

@@ -106,6 +106,11 @@ KindPtr look_up(const std::map<std::string, KindPtr, std::less<>>& in, const std
 
 }  // namespace
 
+bool Kind::can(std::string_view verb) const {
+  const std::vector<std::string> all = words(verbs);
+  return std::find(all.begin(), all.end(), verb) != all.end();
+}
+
 bool Kind::has(std::string_view subresource) const {
   return std::find(subresources.begin(), subresources.end(), subresource) != subresources.end();
 }

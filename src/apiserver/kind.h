@@ -51,6 +51,7 @@ struct Kind {
   [[nodiscard]] GroupResource what() const { return {group, resource}; }
   [[nodiscard]] std::string api_version() const { return group.empty() ? version : group + "/" + version; }
   [[nodiscard]] bool has(std::string_view subresource) const;
+  [[nodiscard]] bool can(std::string_view verb) const;
   [[nodiscard]] bool custom() const { return definition != nullptr; }
 };
 using KindPtr = std::shared_ptr<const Kind>;

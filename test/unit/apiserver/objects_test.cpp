@@ -128,6 +128,13 @@ TEST(Namespaces, MustBeThereForWhatIsCreatedInThem) {
   EXPECT_EQ(text_in(refused, {"message"}), "namespaces \"none\" not found");
 }
 
+TEST(Namespaces, AreNotDeletedAllAtOnce) {
+  World world;
+  EXPECT_EQ(world.post("/api/v1/namespaces", R"({"metadata":{"name":"a"}})").status, 201);
+  EXPECT_EQ(world.remove("/api/v1/namespaces").status, 405);
+  EXPECT_EQ(text_in(world.get("/api/v1/namespaces/a"), {"status", "phase"}), "Active");
+}
+
 TEST(Namespaces, AreEmptiedBeforeTheyGo) {
   World world;
   (void)world.post("/api/v1/namespaces", R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"n"}})");
