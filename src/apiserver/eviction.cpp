@@ -50,17 +50,27 @@ Failure over_budget(const Object& budget) {
   return failure;
 }
 
+bool is_ready(const Object& pod) {
+  const Array* conditions = array_at(pod, {"status", "conditions"});
+  return conditions != nullptr && std::any_of(conditions->begin(), conditions->end(), [](const Value& one) {
+           return text_at(one, {"type"}) == "Ready" && text_at(one, {"status"}) == "True";
+         });
+}
+
+// A pod that is not ready is no loss: where the budget says so, or while the others are as many as it wants.
+bool is_no_loss(const Object& budget, const Object& pod) {
+  const std::int64_t desired = number_at(budget, {"status", "desiredHealthy"});
+  return !is_ready(pod) && (text_at(budget, {"spec", "unhealthyPodEvictionPolicy"}) == "AlwaysAllow" ||
+                            (desired > 0 && number_at(budget, {"status", "currentHealthy"}) >= desired));
+}
+
 // Takes one disruption from the budget, or says why there is none.
-Outcome<> spend(Core& core, const Key& key, std::string_view pod, bool rehearsal) {
-  const auto budget = core.read(kBudgets, key);
-  if (!budget) {
-    return {};
-  }
-  if (number_at(*budget, {"status", "observedGeneration"}) < number_at(*budget, {"metadata", "generation"})) {
+Outcome<> spend(Core& core, const Key& key, const Object& budget, std::string_view pod, bool rehearsal) {
+  if (number_at(budget, {"status", "observedGeneration"}) < number_at(budget, {"metadata", "generation"})) {
     return tl::unexpected(too_many_requests("the pod's disruption budget does not allow it now", kRetry));
   }
-  if (number_at(*budget, {"status", "disruptionsAllowed"}) <= 0) {
-    return tl::unexpected(over_budget(*budget));
+  if (number_at(budget, {"status", "disruptionsAllowed"}) <= 0) {
+    return tl::unexpected(over_budget(budget));
   }
   if (!rehearsal) {
     core.edit(kBudgets, key, [&](Object& object) {
@@ -120,23 +130,32 @@ Task<Answer> evict_pod(Core& core, RequestPtr request) {
   if (!options) {
     co_return refuse(options.error());
   }
+  const bool will_go = !options->dry_run && !is_deleting(*pod) && options->version.empty() &&
+                       (options->uid.empty() || options->uid == text_at(*pod, {"metadata", "uid"}));
+  bool no_loss = false;
   if (!is_free(*pod)) {
     const std::vector<std::string> names = budgets_of(core, request->ns, *pod);
     if (names.size() > 1) {
       co_return refuse(
           internal_error("several PodDisruptionBudgets count this pod: it cannot be told which of them decides"));
     }
-    for (const std::string& name : names) {
-      if (const auto spent = spend(core, {request->ns, name}, request->name, options->dry_run); !spent) {
+    const Key key{request->ns, names.empty() ? std::string() : names.front()};
+    const auto budget = names.empty() ? std::nullopt : core.read(kBudgets, key);
+    no_loss = budget && is_no_loss(*budget, *pod);
+    if (budget && !no_loss) {
+      if (const auto spent = spend(core, key, *budget, request->name, options->dry_run); !spent) {
         co_return refuse(spent.error());
       }
     }
   }
-  const bool will_go = !options->dry_run && !is_deleting(*pod) && options->version.empty() &&
-                       (options->uid.empty() || options->uid == text_at(*pod, {"metadata", "uid"}));
   if (will_go) {
     core.edit("pods", {request->ns, request->name},
               [&](Object& object) { return note_disruption(object, core.now()); });
+  }
+  if (no_loss && options->version.empty()) {
+    // It may have become ready when those are heard who have a say in deletions.
+    const Entry* entry = core.store.find("pods", {request->ns, request->name});
+    options->version = entry == nullptr ? std::string() : std::to_string(entry->revision);
   }
   const Answer deleted = co_await delete_with(core, deletion, *options);
   if (!deleted.ok()) {

@@ -1,4 +1,5 @@
 // Pods: bound, evicted, deleted with grace; scale; priorities.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "unit/apiserver/world.h"
@@ -52,35 +53,74 @@ TEST(Pods, WithoutANodeGoAtOnce) {
   EXPECT_EQ(world.get(at("a")).status, 404);
 }
 
-TEST(Pods, AreNotEvictedBeyondTheirBudget) {
-  World world;
-  (void)world.post(kPods, pod("a", R"(,"labels":{"app":"x"})"));
-  (void)world.post(at("a", "/binding"), kBinding);
-  (void)world.merge(at("a", "/status"), R"({"status":{"phase":"Running"}})");
-  const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
-  EXPECT_EQ(world
-                .post(budgets, R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b"},
-    "spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"x"}}}})")
-                .status,
-            201);
-  const auto allow = [&](int disruptions) {
+// A pod on a node, and a budget that counts it.
+class Evicted : public testing::Test {
+ protected:
+  static constexpr const char* kBudget = "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b";
+
+  Evicted() {
+    (void)world_.post(kPods, pod("a", R"(,"labels":{"app":"x"})"));
+    (void)world_.post(at("a", "/binding"), kBinding);
+    EXPECT_EQ(world_
+                  .post("/apis/policy/v1/namespaces/default/poddisruptionbudgets",
+                        R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b"},
+      "spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"x"}}}})")
+                  .status,
+              201);
+  }
+  void run(bool ready) {
     const Answer set =
-        world.merge(budgets + "/b/status", R"({"status":{"observedGeneration":1,"disruptionsAllowed":)" +
-                                               std::to_string(disruptions) +
-                                               R"(,"currentHealthy":1,"desiredHealthy":1,"expectedPods":1}})");
+        world_.merge(at("a", "/status"), std::string(R"({"status":{"phase":"Running","conditions":[{"type":"Ready",
+      "status":")") + (ready ? "True" : "False") +
+                                             "\"}]}}");
     EXPECT_EQ(set.status, 200) << set.text();
-  };
-  const std::string eviction = R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"a"},
-    "deleteOptions":{"gracePeriodSeconds":0}})";
-  allow(0);
-  const Answer refused = world.post(at("a", "/eviction"), eviction);
+  }
+  void allow(int disruptions, int healthy, int desired) {
+    const Answer set =
+        world_.merge(std::string(kBudget) + "/status",
+                     fmt::format(R"({{"status":{{"observedGeneration":1,"disruptionsAllowed":{},"currentHealthy":{},
+          "desiredHealthy":{},"expectedPods":2}}}})",
+                                 disruptions, healthy, desired));
+    EXPECT_EQ(set.status, 200) << set.text();
+  }
+  Answer evict() {
+    return world_.post(at("a", "/eviction"), R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"a"},
+      "deleteOptions":{"gracePeriodSeconds":0}})");
+  }
+  World world_;
+};
+
+TEST_F(Evicted, PodsThatAreReadyGoWithinTheirBudget) {
+  run(true);
+  allow(0, 1, 1);
+  const Answer refused = evict();
   EXPECT_EQ(refused.status, 429);
   EXPECT_EQ(text_in(refused, {"reason"}), "TooManyRequests");
   EXPECT_NE(refused.text().find("disruption budget b wants 1 healthy pods; there are 1"), std::string::npos);
-  allow(1);
-  EXPECT_EQ(world.post(at("a", "/eviction"), eviction).status, 201);
-  EXPECT_EQ(world.get(at("a")).status, 404);
-  EXPECT_EQ(text_in(world.get(budgets + "/b"), {"status", "disruptionsAllowed"}), "0");
+  allow(1, 1, 1);
+  EXPECT_EQ(evict().status, 201);
+  EXPECT_EQ(world_.get(at("a")).status, 404);
+  EXPECT_EQ(text_in(world_.get(kBudget), {"status", "disruptionsAllowed"}), "0");
+}
+
+TEST_F(Evicted, PodsThatAreNotReadyGoWhileTheOthersAreEnough) {
+  run(false);
+  allow(0, 0, 1);
+  EXPECT_EQ(evict().status, 429);
+  allow(0, 0, 0);
+  EXPECT_EQ(evict().status, 429);
+  allow(0, 1, 1);
+  EXPECT_EQ(evict().status, 201);
+  EXPECT_EQ(text_in(world_.get(kBudget), {"status", "disruptionsAllowed"}), "0");
+}
+
+TEST_F(Evicted, PodsThatAreNotReadyAlwaysGoWhereTheBudgetSaysSo) {
+  EXPECT_EQ(world_.merge(kBudget, R"({"spec":{"unhealthyPodEvictionPolicy":"AlwaysAllow"}})").status, 200);
+  allow(0, 0, 1);
+  run(true);
+  EXPECT_EQ(evict().status, 429);
+  run(false);
+  EXPECT_EQ(evict().status, 201);
 }
 
 TEST(Pods, ThatAreEvictedSayThatTheyWereDisrupted) {
