@@ -1,6 +1,9 @@
 // PodDisruptionBudgets: how many of the pods they select may be missing now.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "controllers/tasks.h"
 
@@ -36,6 +39,39 @@ std::int64_t expected_pods(const std::vector<const Item*>& pods, const Turn& tur
   return all;
 }
 
+// Those that an eviction was granted for, and whose end has not been seen yet. A deletion can still be refused: after
+// this time the pod counts again.
+constexpr std::chrono::minutes kDeletionTimeout{2};
+
+struct Disrupted {
+  std::set<std::string, std::less<>> expected;  // by name: as good as gone
+  Object settled;                               // as null: no longer to be named
+};
+
+Disrupted disrupted_pods(const Item& budget, const Object& root, Turn& turn) {
+  Disrupted result;
+  const Object* named = object_at(root, {"status", "disruptedPods"});
+  if (named == nullptr) {
+    return result;
+  }
+  for (const auto& member : *named) {
+    const std::string name(member.key());
+    const Item* pod = turn.view().find(Kind::kPod, budget.ns, name);
+    const Time end = turn.after(time_at(*named, {name}), kDeletionTimeout);
+    if (pod != nullptr && !pod->deleting() && end > turn.now()) {
+      result.expected.emplace(name);
+      turn.again(end);
+      continue;
+    }
+    result.settled[name] = nullptr;
+    if (pod != nullptr && !pod->deleting()) {
+      turn.tell(*pod, "Warning", "NotDeleted",
+                fmt::format("Pod was expected by PDB {}/{} to be deleted but it wasn't", budget.ns, budget.name));
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 void sync_disruption_budget(const Item& budget, Turn& turn) {
@@ -51,8 +87,10 @@ void sync_disruption_budget(const Item& budget, Turn& turn) {
     }
   }
   const std::int64_t expected = expected_pods(pods, turn);
-  const std::int64_t healthy =
-      std::count_if(pods.begin(), pods.end(), [](const Item* pod) { return pod->active() && pod->pod->ready; });
+  Disrupted disrupted = disrupted_pods(budget, root, turn);
+  const std::int64_t healthy = std::count_if(pods.begin(), pods.end(), [&](const Item* pod) {
+    return pod->active() && pod->pod->ready && !disrupted.expected.contains(pod->name);
+  });
   std::int64_t desired = 0;
   if (find(root, {"spec", "maxUnavailable"}) != nullptr) {
     desired = expected - share_at(root, {"spec", "maxUnavailable"}, expected, true, 0);
@@ -67,18 +105,8 @@ void sync_disruption_budget(const Item& budget, Turn& turn) {
   status["desiredHealthy"] = desired;
   status["expectedPods"] = expected;
   status["disruptionsAllowed"] = allowed;
-  // Pods that an eviction named are gone, or being deleted, by now.
-  Object disrupted;
-  if (const Object* named = object_at(root, {"status", "disruptedPods"})) {
-    for (const auto& [name, since] : *named) {
-      const Item* pod = turn.view().find(Kind::kPod, budget.ns, name);
-      if (pod == nullptr || pod->deleting()) {
-        disrupted[name] = nullptr;
-      }
-    }
-  }
-  if (!disrupted.empty()) {
-    status["disruptedPods"] = std::move(disrupted);
+  if (!disrupted.settled.empty()) {
+    status["disruptedPods"] = std::move(disrupted.settled);
   }
   Array conditions = conditions_of(root);
   set_condition(conditions,

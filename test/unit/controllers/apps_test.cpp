@@ -182,6 +182,25 @@ TEST_F(AppsTest, ABudgetTellsHowManyMayGo) {
   EXPECT_EQ(status(Kind::kPodDisruptionBudget, "disruptionsAllowed"), 1);
 }
 
+// Whoever has a say in the deletion may still be asked: nobody else may go on the same account meanwhile.
+TEST_F(AppsTest, ABudgetCountsAPodWhoseEvictionIsUnderWayAsGoneForTwoMinutes) {
+  cluster.add(Kind::kPodDisruptionBudget,
+              "{'metadata':{'name':'web'},'spec':{'minAvailable':2,'selector':{'matchLabels':{'app':'web'}}}}");
+  add(Kind::kReplicaSet, "'replicas':3");
+  cluster.run_pods();
+  const std::string pod = cluster.names(Kind::kPod).front();
+  cluster.change(
+      Kind::kPodDisruptionBudget, "web",
+      "{'status':{'disruptionsAllowed':0,'disruptedPods':{'" + pod + "':'" + rfc3339(cluster.now()) + "'}}}");
+  cluster.pass(60s);
+  EXPECT_EQ(status(Kind::kPodDisruptionBudget, "currentHealthy"), 2);
+  EXPECT_EQ(status(Kind::kPodDisruptionBudget, "disruptionsAllowed"), 0);
+  cluster.pass(61s);
+  EXPECT_EQ(status(Kind::kPodDisruptionBudget, "currentHealthy"), 3);
+  EXPECT_EQ(status(Kind::kPodDisruptionBudget, "disruptionsAllowed"), 1);
+  EXPECT_TRUE(object_at(cluster.get(Kind::kPodDisruptionBudget, "web"), {"status", "disruptedPods"})->empty());
+}
+
 TEST_F(AppsTest, ACronJobMakesAJobEachTime) {
   cluster.add(
       Kind::kCronJob,
