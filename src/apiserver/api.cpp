@@ -88,6 +88,7 @@ class Api::Thread {
     make_priority_classes(core);
     core.namespaces.begin();
     core.garbage.look_at_all();
+    core.event_lives.begin();
     return {};
   }
 
@@ -160,6 +161,10 @@ class Api::Thread {
         step();
       }
       retry_watches();
+      if (const auto now = Clock::now(); now >= next_tick_) {
+        next_tick_ = now + kTick;
+        core.tick();
+      }
       finish();
       has_soon_ = core.has_soon();
     }
@@ -237,6 +242,7 @@ class Api::Thread {
   std::atomic<WatchId> last_watch_ = 0;
   // What follows belongs to the thread.
   bool has_soon_ = false;
+  Clock::time_point next_tick_;
   std::optional<Batch> under_way_;
   std::unique_ptr<Committer> committer_;  // null: all is lost with the process
   std::map<WatchId, std::shared_ptr<WatchSink>> sinks_;

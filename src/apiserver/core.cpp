@@ -71,6 +71,7 @@ Core::Core(ApiOptions options_given, std::unique_ptr<BuiltinSchemas> schemas_giv
       definitions(*this),
       garbage(*this),
       namespaces(*this),
+      event_lives(*this),
       webhooks(*this),
       rights(*this) {}
 
@@ -121,6 +122,10 @@ std::string Core::now() const {
   return rfc3339(std::chrono::time_point_cast<std::chrono::milliseconds>(time()));
 }
 
+void Core::tick() {
+  event_lives.sweep();
+}
+
 void Core::trouble(const std::string& what) const {
   if (options.trouble) {
     options.trouble(what);
@@ -138,6 +143,9 @@ Entry Core::put(const Kind& kind, Object object) {
   Entry entry{std::make_shared<const std::string>(to_json(value)), revision,
               facts_of(kind.table, value, store.table(kind.table).selectable)};
   store.put(kind.table, key, entry);
+  if (kind.table == "events") {
+    event_lives.written(key, revision);
+  }
   changed(kind.table, key, before.get(), entry.facts.get());
   return entry;
 }

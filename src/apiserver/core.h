@@ -16,6 +16,7 @@
 #include "apiserver/builtin.h"
 #include "apiserver/defaults.h"
 #include "apiserver/definitions.h"
+#include "apiserver/event_lives.h"
 #include "apiserver/garbage.h"
 #include "apiserver/health.h"
 #include "apiserver/kind.h"
@@ -68,6 +69,8 @@ class Core {
   // --- time ---
   [[nodiscard]] std::chrono::system_clock::time_point time() const;
   [[nodiscard]] std::string now() const;  // RFC 3339
+  // What comes with time alone; about once a second.
+  void tick();
   // A step in the next turn of the thread.
   void soon(std::function<void()> step) { soon_.push_back(std::move(step)); }
   [[nodiscard]] std::vector<std::function<void()>> take_soon() { return std::exchange(soon_, {}); }
@@ -87,6 +90,7 @@ class Core {
   Definitions definitions;
   Garbage garbage;
   Namespaces namespaces;
+  EventLives event_lives;
   WebhookCaller webhooks;
   Rights rights;
   RequestCounts requests;
