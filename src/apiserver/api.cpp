@@ -83,6 +83,12 @@ class Api::Thread {
       if (auto loaded = storage_->load(core.store); !loaded) {
         return loaded;
       }
+    } else {
+      // Whoever saw the server before has versions that mean nothing now. They must be too old, or a watch would wait
+      // for ever where it left off: so versions begin with the time, in microseconds, and no server writes that fast.
+      using std::chrono::microseconds;
+      const auto now = std::chrono::floor<microseconds>(core.time().time_since_epoch());
+      core.store.loaded(static_cast<std::uint64_t>(now.count()));
     }
     core.definitions.begin();
     make_priority_classes(core);

@@ -56,6 +56,19 @@ TEST(Watch, EndsWhenItsTimeIsUp) {
   EXPECT_TRUE(World::eventually([&] { return recorder->over(); }));
 }
 
+TEST(Watch, OfAServerThatKeptNothingTellsThatTheVersionIsTooOld) {
+  std::string version;
+  {
+    World world;
+    for (int i = 0; i < 100; ++i) {
+      version = version_in(world.post(kMaps, config_map("a" + std::to_string(i))));
+    }
+  }
+  World world;
+  const auto recorder = watch(world, kMaps, "resourceVersion=" + version);
+  EXPECT_THAT(recorder->wait(1), ElementsAre("ERROR "));
+}
+
 TEST(Watch, InsideTheProcessWaitsForKindsThatAreNotThereYet) {
   World world;
   std::atomic<int> seen = 0;
