@@ -244,6 +244,7 @@ void Definitions::serve(const std::string& name) {
                    [](const KindPtr& a, const KindPtr& b) { return rank_of(a->version) > rank_of(b->version); });
   core_.store.select_by(name, stored == nullptr ? std::vector<std::string>() : stored->selectable);
   core_.registry.replace(name, std::move(kinds), std::move(stored));
+  core_.garbage.kinds_changed();
   served_[name] = std::move(text);
   set_status(name, definition->get(), "");
 }

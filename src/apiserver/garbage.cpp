@@ -1,6 +1,7 @@
 #include "apiserver/garbage.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "apiserver/core.h"
 
@@ -22,10 +23,21 @@ bool same_owners(const Facts& a, const Facts& b) {
                     [](const Owner& x, const Owner& y) { return x.uid == y.uid && x.blocks == y.blocks; });
 }
 
+bool is_served(const Registry& registry, const Owner& owner) {
+  const std::string_view version = owner.api_version;
+  const std::size_t slash = version.find('/');
+  return slash == std::string_view::npos
+             ? registry.find_kind("", version, owner.kind) != nullptr
+             : registry.find_kind(version.substr(0, slash), version.substr(slash + 1), owner.kind) != nullptr;
+}
+
 }  // namespace
 
 void Garbage::changed(std::string_view table, const Key& key, const Facts* before, const Facts* now) {
   if (now == nullptr) {
+    if (core_.store.has_dependents(before->uid)) {
+      gone_.insert(before->uid);
+    }
     for (Store::Place& dependent : core_.store.dependents(before->uid)) {
       look_at(std::move(dependent));
     }
@@ -36,6 +48,9 @@ void Garbage::changed(std::string_view table, const Key& key, const Facts* befor
   // Whoever waits for it to go, or no longer has it as a dependent.
   if (before != nullptr) {
     for (const Owner& owner : before->owners) {
+      if (!gone_.empty() && !core_.store.has_dependents(owner.uid)) {
+        gone_.erase(owner.uid);
+      }
       if (const Store::Place* place = core_.store.find_uid(owner.uid)) {
         const Entry* entry = core_.store.find(place->table, place->key);
         if (entry != nullptr && entry->facts->waits_for_dependents) {
@@ -43,6 +58,12 @@ void Garbage::changed(std::string_view table, const Key& key, const Facts* befor
         }
       }
     }
+  }
+}
+
+void Garbage::kinds_changed() {
+  for (const Store::Place& place : std::exchange(unsure_, {})) {
+    look_at(place);
   }
 }
 
@@ -131,6 +152,10 @@ void Garbage::judge_owners(const Store::Place& place, const Facts& facts) {
     const Store::Place* at = core_.store.find_uid(owner.uid);
     const bool reachable = at != nullptr && (at->key.ns.empty() || at->key.ns == place.key.ns);
     const Entry* entry = reachable ? core_.store.find(at->table, at->key) : nullptr;
+    if (entry == nullptr && !gone_.contains(owner.uid) && !is_served(core_.registry, owner)) {
+      unsure_.insert(place);
+      return;
+    }
     if (entry == nullptr) {
       gone.insert(owner.uid);
     } else if (entry->facts->waits_for_dependents) {
@@ -146,7 +171,7 @@ void Garbage::judge_owners(const Store::Place& place, const Facts& facts) {
     }
   } else if (!facts.deleting) {
     ask_deletion(place, facts.uid,
-                 !going.empty() && !core_.store.dependents(facts.uid).empty() ? "Foreground" : "Background");
+                 !going.empty() && core_.store.has_dependents(facts.uid) ? "Foreground" : "Background");
   }
 }
 

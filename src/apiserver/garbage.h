@@ -3,6 +3,7 @@
 //   an owner is gone ──► its dependents lose the reference, or go too where no other owner is left
 //   an owner waits (finalizer foregroundDeletion) ──► dependents are deleted; when none blocks it any more, it goes
 //   an owner lets go (finalizer orphan) ──► dependents lose the reference, then it goes
+//   an owner is of a kind that is not served ──► nobody knows whether it is gone, and nothing is done
 //
 // Api thread only.
 #pragma once
@@ -22,6 +23,8 @@ class Garbage {
   explicit Garbage(Core& core) : core_(core) {}
 
   void changed(std::string_view table, const Key& key, const Facts* before, const Facts* now);
+  // There are other kinds than before.
+  void kinds_changed();
   // After a start: whatever waits in the store.
   void look_at_all();
 
@@ -37,6 +40,8 @@ class Garbage {
 
   Core& core_;
   std::set<Store::Place> waiting_;
+  std::set<Store::Place> unsure_;  // whose owners are of kinds that are not served
+  std::set<std::string> gone_;     // owners that were seen to go, as long as somebody names them
   bool scheduled_ = false;
 };
 

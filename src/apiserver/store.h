@@ -116,6 +116,7 @@ class Store {
   };
   [[nodiscard]] const Place* find_uid(std::string_view uid) const;
   [[nodiscard]] std::vector<Place> dependents(std::string_view uid) const;
+  [[nodiscard]] bool has_dependents(std::string_view uid) const { return dependents_.contains(uid); }
 
   // The changes since the last call, in order.
   struct Change {

@@ -187,6 +187,33 @@ TEST_F(Owned, ObjectsStayWhereTheOwnerLetsThemGo) {
       [&] { return text_in(world_.get(at(kMaps, "child")), {"metadata", "ownerReferences"}).empty(); }));
 }
 
+// An operator's objects may be put back before its definitions.
+TEST(Owners, OfAKindThatIsNotServedAreNotTakenToBeGone) {
+  World world;
+  const auto owned_by = [](std::string_view kind) {
+    return R"(,"ownerReferences":[{"apiVersion":"example.com/v1","kind":")" + std::string(kind) +
+           R"(","name":"x","uid":"00000000-0000-0000-0000-000000000000"}])";
+  };
+  EXPECT_EQ(world.post(kMaps, config_map("a", owned_by("Thing"))).status, 201);
+  EXPECT_EQ(world.post(kMaps, config_map("b", owned_by("Other"))).status, 201);
+  EXPECT_EQ(world
+                .post(kMaps, config_map("c", R"(,"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":"x",
+                  "uid":"00000000-0000-0000-0000-000000000000"}])"))
+                .status,
+            201);
+  EXPECT_TRUE(World::eventually([&] { return world.get(at(kMaps, "c")).status == 404; }));
+  EXPECT_EQ(world.get(at(kMaps, "a")).status, 200);
+  EXPECT_EQ(world
+                .post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                      R"({"metadata":{"name":"things.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+                  "names":{"plural":"things","kind":"Thing"},"versions":[{"name":"v1","served":true,"storage":true,
+                  "schema":{"openAPIV3Schema":{"type":"object"}}}]}})")
+                .status,
+            201);
+  EXPECT_TRUE(World::eventually([&] { return world.get(at(kMaps, "a")).status == 404; }));
+  EXPECT_EQ(world.get(at(kMaps, "b")).status, 200);
+}
+
 TEST(Cluster, SurvivesInItsFile) {
   const auto folder = std::filesystem::temp_directory_path() / ("gantree-api-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
