@@ -124,6 +124,7 @@ std::string Core::now() const {
 
 void Core::tick() {
   event_lives.sweep();
+  snapshots.clear(std::chrono::steady_clock::now());
 }
 
 void Core::trouble(const std::string& what) const {

@@ -12,7 +12,10 @@ namespace gantree::apiserver {
 namespace {
 
 constexpr std::chrono::minutes kLife{5};
+// Of one that was read to its end: whoever lost the last page may ask again.
+constexpr std::chrono::seconds kLifeAfterTheEnd{15};
 constexpr std::size_t kMost = 100;
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 }  // namespace
 
@@ -32,20 +35,35 @@ Snapshots::Page Snapshots::page(const Snapshot& snapshot, std::size_t from, std:
 
 Snapshots::Page Snapshots::begin(std::string scope, std::vector<Entry> entries, std::uint64_t revision,
                                  std::size_t limit, Clock::time_point now) {
+  clear(now);
   Snapshot snapshot{++last_id_, std::move(scope), std::move(entries), revision, now + kLife};
   Page first = page(snapshot, 0, limit);
   if (first.left > 0) {
+    for (const Entry& entry : snapshot.entries) {
+      snapshot.bytes += entry.bytes->size();
+    }
+    bytes_ += snapshot.bytes;
     snapshots_.push_back(std::move(snapshot));
-    if (snapshots_.size() > kMost) {
+    // The newest is kept, however large it is: else nobody could read it.
+    while (snapshots_.size() > kMost || (snapshots_.size() > 1 && bytes_ > kMostBytes)) {
+      bytes_ -= snapshots_.front().bytes;
       snapshots_.pop_front();
     }
   }
   return first;
 }
 
+void Snapshots::clear(Clock::time_point now) {
+  std::erase_if(snapshots_, [&](const Snapshot& snapshot) {
+    const bool over = snapshot.until < now;
+    bytes_ -= over ? snapshot.bytes : 0;
+    return over;
+  });
+}
+
 std::optional<Snapshots::Page> Snapshots::go_on(std::string_view scope, std::string_view token, std::size_t limit,
                                                 Clock::time_point now) {
-  std::erase_if(snapshots_, [&](const Snapshot& snapshot) { return snapshot.until < now; });
+  clear(now);
   const std::string text = from_base64(token).value_or("");
   const std::size_t first = text.find('.');
   const std::size_t second = text.find('.', first == std::string::npos ? first : first + 1);
@@ -59,7 +77,11 @@ std::optional<Snapshots::Page> Snapshots::go_on(std::string_view scope, std::str
   if (!from || it == snapshots_.end() || it->scope != scope) {
     return std::nullopt;
   }
-  return page(*it, *from, limit);
+  Page next = page(*it, *from, limit);
+  if (next.left == 0) {
+    it->until = std::min(it->until, now + kLifeAfterTheEnd);
+  }
+  return next;
 }
 
 }  // namespace gantree::apiserver

@@ -1,4 +1,5 @@
-// Lists that are read page by page: each is kept as it was when it began, for a few minutes. Api thread only.
+// Lists that are read page by page: each is kept as it was when it began, for a few minutes, or until it is read and a
+// few seconds more. Api thread only.
 #pragma once
 
 #include <chrono>
@@ -30,6 +31,9 @@ class Snapshots {
   // make up, so that one alone must not lead to what its bearer may not list.
   [[nodiscard]] std::optional<Page> go_on(std::string_view scope, std::string_view token, std::size_t limit,
                                           Clock::time_point now);
+  // Forgets those whose time is over.
+  void clear(Clock::time_point now);
+  [[nodiscard]] std::size_t count() const { return snapshots_.size(); }
 
  private:
   struct Snapshot {
@@ -38,10 +42,12 @@ class Snapshots {
     std::vector<Entry> entries;
     std::uint64_t revision = 0;
     Clock::time_point until;
+    std::size_t bytes = 0;  // of its objects; most of them are those of the store
   };
   [[nodiscard]] static Page page(const Snapshot& snapshot, std::size_t from, std::size_t limit);
 
   std::deque<Snapshot> snapshots_;
+  std::size_t bytes_ = 0;
   std::uint64_t last_id_ = 0;
 };
 
