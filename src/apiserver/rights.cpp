@@ -7,6 +7,7 @@
 
 #include "apiserver/core.h"
 #include "apiserver/request.h"
+#include "apiserver/selector.h"
 #include "apiserver/token.h"
 
 namespace gantree::apiserver {
@@ -104,6 +105,16 @@ std::string verb_of(const Request& request) {
   return method == "POST" ? "create" : method == "PUT" ? "update" : "patch";
 }
 
+// The one object that it is about. A list, a watch or the deletion of a collection may be of one, too.
+std::string name_of(const Request& request, std::string_view verb) {
+  if (!request.name.empty() || (verb != "list" && verb != "watch" && verb != "deletecollection")) {
+    return request.name;
+  }
+  const auto fields = FieldSelector::parse(request.query.get("fieldSelector"));
+  const std::string* name = fields ? fields->exact("metadata.name") : nullptr;
+  return name == nullptr ? std::string() : *name;
+}
+
 }  // namespace
 
 Subject subject_of(std::string_view user) {
@@ -129,11 +140,13 @@ Deed deed_of(const Request& request) {
   if (!request.subresource.empty()) {
     resource += "/" + request.subresource;
   }
-  return {.verb = verb_of(request),
+  std::string verb = verb_of(request);
+  std::string name = name_of(request, verb);
+  return {.verb = std::move(verb),
           .group = request.kind->group,
           .resource = std::move(resource),
           .ns = request.ns,
-          .name = request.name};
+          .name = std::move(name)};
 }
 
 std::string in_words(const Deed& deed) {

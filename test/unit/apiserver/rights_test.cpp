@@ -74,6 +74,21 @@ TEST_F(Rights, RolesNamePartsOfObjectsAndSingleOnes) {
   EXPECT_EQ(ask("GET", std::string(kMaps) + "/other"), 403);
 }
 
+// As an informer does that follows one object.
+TEST_F(Rights, ASingleObjectMayBeListedAndWatchedByItsName) {
+  grant(R"([{"apiGroups":[""],"resources":["configmaps"],"resourceNames":["mine"],
+             "verbs":["list","watch","deletecollection"]}])",
+        false);
+  const std::string mine = std::string(kMaps) + "?fieldSelector=metadata.name%3Dmine";
+  EXPECT_EQ(ask("GET", mine), 200);
+  EXPECT_EQ(ask("GET", mine + "&watch=true"), 400) << "allowed, but there is nobody to tell";
+  EXPECT_EQ(ask("DELETE", mine), 200);
+  EXPECT_EQ(ask("GET", std::string(kMaps) + "?fieldSelector=metadata.name%3Dother"), 403);
+  EXPECT_EQ(ask("GET", std::string(kMaps) + "?fieldSelector=metadata.name!%3Dmine"), 403);
+  EXPECT_EQ(ask("GET", kMaps), 403);
+  EXPECT_EQ(ask("POST", std::string(kMaps) + "?fieldSelector=metadata.name%3Dmine", config_map("mine")), 403);
+}
+
 TEST_F(Rights, WhoMayPatchMayNotMakeByApplying) {
   const auto apply = [&] {
     return ask("PATCH", std::string(kMaps) + "/a?fieldManager=x", config_map("a"), "application/apply-patch+yaml");
