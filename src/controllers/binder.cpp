@@ -191,7 +191,7 @@ void bind_pod(const Item& pod, Turn& turn) {
   if (const Host* host = search.run(name)) {
     const std::string node = host->node->name;
     turn.bind(pod, node);
-    turn.tell(pod, "Normal", "Scheduled", fmt::format("Successfully assigned {} to {}", pod.key(), node));
+    turn.tell_when_done(pod, {"Scheduled", fmt::format("Successfully assigned {} to {}", pod.key(), node)});
     return;
   }
   go_without(pod, root, fitting, shape, search, turn);

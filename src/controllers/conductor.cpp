@@ -281,7 +281,7 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
     return;
   }
   const Duty& duty = duty_of(key.task);
-  Turn turn(view_, options_, random_, now, {duty.component, &last_event_}, zones_);
+  Turn turn(view_, options_, random_, now, {duty.component, &told_}, zones_);
   duty.perform(*item, turn);
   if (turn.due()) {
     wake(key, std::max(*turn.due(), now + std::chrono::milliseconds(1)));
@@ -304,6 +304,7 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
   for (Write& write : turn.writes()) {
     write.id = ++last_id_;
     // Whether an event is stored matters to nobody.
+    note_counting(write);
     if (write.kind != Kind::kEvent) {
       open_[write.id] = {key, write.verb, write.kind, write.uid, write.notice};
       ++kept.open;
@@ -316,6 +317,13 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
 }
 
 void Conductor::answered(std::uint64_t id, const Answer& answer, Time now) {
+  if (const auto counted = counting_.find(id); counted != counting_.end()) {
+    if (answer.status == 404) {
+      told_.forget(counted->second);
+    }
+    counting_.erase(counted);
+    return;
+  }
   const auto at = open_.find(id);
   if (at == open_.end()) {
     return;
@@ -361,15 +369,16 @@ void Conductor::tell_answer(Notice& notice, const Answer& answer, bool done, Tim
   const Result<Value> root = needed ? apiserver::parse_json(*answer.text) : Value();
   const std::string_view name = root ? text_at(*root, {"metadata", "name"}) : std::string_view();
   const std::string_view why = root ? text_at(*root, {"message"}) : std::string_view();
-  if (const auto event = done ? notice.made(name, last_event_, now) : notice.refused(why, last_event_, now)) {
-    events_.push_back({.id = ++last_id_,
-                       .verb = Verb::kCreate,
-                       .kind = Kind::kEvent,
-                       .ns = notice.ns(),
-                       .name = {},
-                       .uid = {},
-                       .body = apiserver::to_json(*event),
-                       .node = {}});
+  if (auto event = done ? notice.made(name, told_, now) : notice.refused(why, told_, now)) {
+    event->id = ++last_id_;
+    note_counting(*event);
+    events_.push_back(std::move(*event));
+  }
+}
+
+void Conductor::note_counting(const Write& write) {
+  if (!write.like.empty()) {
+    counting_.emplace(write.id, write.like);
   }
 }
 

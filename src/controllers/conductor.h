@@ -94,6 +94,7 @@ class Conductor {
   void note_binding_of(const Key& pod, const Turn& turn);
   void forget(Kind kind, const std::string& name);
   void tell_answer(Notice& notice, const Answer& answer, bool done, Time now);
+  void note_counting(const Write& write);
 
   Options options_;
   View view_;
@@ -109,7 +110,9 @@ class Conductor {
   std::unordered_map<std::uint64_t, Open> open_;
   std::vector<Write> events_;  // that follow from answers
   std::uint64_t last_id_ = 0;
-  std::uint64_t last_event_ = 0;
+  Events told_;
+  std::unordered_map<std::uint64_t, std::string>
+      counting_;  // writes that count an event up, by what they have in common
 };
 
 }  // namespace gantree::controllers

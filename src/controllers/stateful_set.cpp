@@ -138,14 +138,14 @@ void create_pod(const SetState& state, std::int64_t ordinal, Turn& turn) {
   lws::dress_member(pod, ordinal);
   make_claims(state.set, state.root, name, turn);
   turn.create(Kind::kPod, state.set.ns, pod);
-  turn.tell(state.set, "Normal", "SuccessfulCreate",
-            fmt::format("create Pod {} in StatefulSet {} successful", name, state.set.name));
+  const std::string deed = fmt::format("create Pod {} in StatefulSet {}", name, state.set.name);
+  turn.tell_when_done(state.set, {"SuccessfulCreate", deed + " successful", "FailedCreate", deed + " failed error: "});
 }
 
 void delete_pod(const SetState& state, const Item& pod, Turn& turn) {
   turn.remove(pod);
-  turn.tell(state.set, "Normal", "SuccessfulDelete",
-            fmt::format("delete Pod {} in StatefulSet {} successful", pod.name, state.set.name));
+  const std::string deed = fmt::format("delete Pod {} in StatefulSet {}", pod.name, state.set.name);
+  turn.tell_when_done(state.set, {"SuccessfulDelete", deed + " successful"});
 }
 
 // Makes what is missing. True where all are there and healthy, or need not be waited for.
@@ -165,7 +165,7 @@ bool fill(const SetState& state, Turn& turn) {
     } else if (!healthy(*at->second) && !state.parallel) {
       return false;
     }
-    if (turn.writes().size() > 2 * kMostPodsAtATime) {
+    if (turn.writes().size() > kMostPodsAtATime) {
       return false;  // the rest follows when these are answered
     }
   }

@@ -101,9 +101,13 @@ std::shared_ptr<Notice> Turn::will_tell(const Item& about, std::string message) 
   return std::make_shared<Notice>(about, voice_.component, std::move(message));
 }
 
+void Turn::tell_when_done(const Item& about, Notice::Words words) {
+  writes_.back().notice = std::make_shared<Notice>(about, voice_.component, std::move(words));
+  writes_.back().notice->expect();
+}
+
 void Turn::tell(const Item& about, std::string_view type, std::string_view reason, std::string_view message) {
-  create(Kind::kEvent, about.ns.empty() ? "default" : about.ns,
-         make_event(about, voice_, {type, reason, message}, now_));
+  writes_.push_back(voice_.events->tell(about, voice_.component, {type, reason, message}, now_));
 }
 
 void Turn::tell_deleted(const Item& about, const std::vector<const Item*>& items, std::string_view message) {
@@ -112,11 +116,10 @@ void Turn::tell_deleted(const Item& about, const std::vector<const Item*>& items
     tell(about, "Normal", "SuccessfulDelete", fmt::format("{}{}", message, items[i]->name));
   }
   if (items.size() > one_by_one) {
-    const std::string combined = fmt::format("(combined from similar events): {}{}", message, items.back()->name);
-    create(Kind::kEvent, about.ns.empty() ? "default" : about.ns,
-           make_event(about, voice_,
-                      {"Normal", "SuccessfulDelete", combined, static_cast<std::int64_t>(items.size() - one_by_one)},
-                      now_));
+    const std::string combined = fmt::format("{}{}{}", kCombined, message, items.back()->name);
+    const auto count = static_cast<std::int64_t>(items.size() - one_by_one);
+    writes_.push_back(
+        voice_.events->tell(about, voice_.component, {"Normal", "SuccessfulDelete", combined, count}, now_));
   }
 }
 

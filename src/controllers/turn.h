@@ -14,25 +14,19 @@
 #include <vector>
 
 #include "base/time.h"
+#include "controllers/events.h"
 #include "controllers/notice.h"
 #include "controllers/objects.h"
 #include "controllers/time_zone.h"
 #include "controllers/view.h"
+#include "controllers/write.h"
 
 namespace gantree::controllers {
 
-enum class Verb : std::uint8_t { kCreate, kPatch, kPatchStatus, kDelete, kBind };
-
-struct Write {
-  std::uint64_t id = 0;
-  Verb verb = Verb::kCreate;
-  Kind kind = Kind::kPod;
-  std::string ns;
-  std::string name;                          // "" of what is created
-  std::string uid;                           // of what is changed or deleted
-  std::string body;                          // the object, a merge patch, DeleteOptions, or a Binding
-  std::string node;                          // to which a pod is bound
-  std::shared_ptr<Notice> notice = nullptr;  // of what is told when it is answered
+// Who tells.
+struct Voice {
+  std::string_view component = {};
+  Events* events = nullptr;
 };
 
 struct Options {
@@ -62,6 +56,8 @@ class Turn {
   void create(Kind kind, const std::string& ns, const Object& object, const std::shared_ptr<Notice>& notice = nullptr);
   // To be given to creations: once they are carried out it is told of the object that `message` was done, with names.
   [[nodiscard]] std::shared_ptr<Notice> will_tell(const Item& about, std::string message) const;
+  // What is told of the object once the last write is carried out, or refused.
+  void tell_when_done(const Item& about, Notice::Words words);
   void patch(const Item& item, Object patch);
   // Only where it differs from the status that the object has.
   void patch_status(const Item& item, Object status);

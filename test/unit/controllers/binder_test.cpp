@@ -54,6 +54,23 @@ constexpr const char* kSpread =
     ",'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':'rack','whenUnsatisfiable':'DoNotSchedule',"
     "'labelSelector':{'matchLabels':{'app':'web'}}}]";
 
+TEST_F(BinderTest, ThatAPodIsScheduledIsToldOnceItIs) {
+  const auto told = [&] {
+    return std::count_if(cluster.objects(Kind::kEvent).begin(), cluster.objects(Kind::kEvent).end(),
+                         [](const auto& one) { return text_at(one.second, {"reason"}) == "Scheduled"; });
+  };
+  add_racks();
+  cluster.refuse(1);
+  cluster.add(Kind::kPod,
+              "{'metadata':{'name':'p'},'spec':{'schedulerName':'default-scheduler','containers':[{'name':'main',"
+              "'image':'i'}]}}");
+  EXPECT_EQ(node_of("p"), "");
+  EXPECT_EQ(told(), 0);
+  cluster.pass(1s);
+  EXPECT_NE(node_of("p"), "");
+  EXPECT_EQ(told(), 1);
+}
+
 TEST_F(BinderTest, TheLeastLoadedHostIsTaken) {
   add_racks();
   for (int i = 0; i < 4; ++i) {

@@ -213,6 +213,61 @@ TEST_F(EventsTest, DoNotTellOfWhatWasRefused) {
   EXPECT_THAT(told("SuccessfulCreate"), SizeIs(1));
 }
 
+TEST_F(EventsTest, DoNotTellOfAPodOfAStatefulSetThatWasRefused) {
+  cluster.refuse(2);
+  add(Kind::kStatefulSet, "'replicas':1,'serviceName':'web'");
+  EXPECT_THAT(told("SuccessfulCreate"), IsEmpty());
+  cluster.pass(1s);
+  EXPECT_THAT(told("SuccessfulCreate"), ElementsAre("create Pod web-0 in StatefulSet web successful"));
+}
+
+TEST_F(EventsTest, ThatAreToldAgainAreCounted) {
+  cluster.add(Kind::kPod,
+              "{'metadata':{'name':'p','annotations':{'gantree.dev/fail-after':'1s'}},'spec':{'restartPolicy':'Always',"
+              "'containers':[{'name':'main','image':'i'}]}}");
+  cluster.run_pods();
+  cluster.pass(1800s);
+  ASSERT_THAT(told("BackOff"), SizeIs(1));
+  for (const auto& [name, event] : cluster.objects(Kind::kEvent)) {
+    if (text_at(event, {"reason"}) == "BackOff") {
+      EXPECT_GE(whole_at(event, {"count"}), 5);
+      EXPECT_GT(text_at(event, {"lastTimestamp"}), text_at(event, {"firstTimestamp"}));
+    }
+  }
+}
+
+TEST_F(EventsTest, AreToldAnewWhereTheOneThatCountsIsGone) {
+  cluster.add(Kind::kPod,
+              "{'metadata':{'name':'p','annotations':{'gantree.dev/fail-after':'1s'}},'spec':{'restartPolicy':'Always',"
+              "'containers':[{'name':'main','image':'i'}]}}");
+  cluster.run_pods();
+  cluster.pass(600s);
+  ASSERT_THAT(told("BackOff"), SizeIs(1));
+  cluster.objects(Kind::kEvent).clear();
+  cluster.pass(1200s);
+  EXPECT_THAT(told("BackOff"), SizeIs(1));
+}
+
+TEST_F(EventsTest, ThatDifferInTheirMessageAloneAreCombinedAfterTheFirstTen) {
+  Events events;
+  Item about;
+  about.ns = "default";
+  about.name = "p";
+  about.uid = "u";
+  std::size_t made = 0;
+  Write last;
+  for (int i = 0; i < 30; ++i) {
+    const std::string message = "reason " + std::to_string(i);
+    last = events.tell(about, "c", {"Warning", "FailedScheduling", message}, cluster.now() + i * 1s);
+    made += last.verb == Verb::kCreate ? 1 : 0;
+  }
+  EXPECT_EQ(made, 11U);
+  EXPECT_THAT(last.body, testing::HasSubstr("\"count\":20"));
+  EXPECT_THAT(last.body, testing::HasSubstr("(combined from similar events): reason 29"));
+  // Long after, there is nothing to be brief about.
+  EXPECT_EQ(events.tell(about, "c", {"Warning", "FailedScheduling", "late"}, cluster.now() + 1h).verb, Verb::kCreate);
+}
+
 TEST_F(EventsTest, OfOneMomentAreListedInTheOrderInWhichTheyWereTold) {
   add(Kind::kDeployment, "'replicas':3,'strategy':{'rollingUpdate':{'maxSurge':1,'maxUnavailable':0}}");
   cluster.run_pods();
