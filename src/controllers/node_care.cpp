@@ -193,6 +193,12 @@ void care_for_pod(const Item& pod, Turn& turn) {
   }
   const Item* node = turn.view().find(Kind::kNode, "", pod.pod->node);
   if (node == nullptr) {
+    // It may be late, or come back: as after a silence, it is waited for.
+    const Time end = turn.view().missing_since(pod.pod->node, turn.now()) + turn.scaled(turn.options().node_grace);
+    if (end > turn.now()) {
+      turn.again(end);
+      return;
+    }
     // Nobody will ever tell how it ended.
     if (!pod.finished()) {
       evict(pod, "DeletionByPodGC", "PodGC: node no longer exists", 0, true, turn);

@@ -32,7 +32,7 @@ struct Voice {
 struct Options {
   double speed = 1;                              // so many times faster than real
   std::chrono::milliseconds start_delay{1000};   // from a pod's binding to Running
-  std::chrono::milliseconds node_grace{40'000};  // from a node's failure until it counts as unreachable
+  std::chrono::milliseconds node_grace{40'000};  // from a node's failure, or its end, until it is given up
   std::uint64_t seed = 1;                        // of names
 };
 

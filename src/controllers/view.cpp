@@ -89,6 +89,9 @@ const Item* View::put(Item item, std::unique_ptr<Item>* before) {
   add_to_indexes(*slot);
   by_uid_[slot->uid] = slot.get();
   tell_hosts(old.get(), slot.get());
+  if (slot->kind == Kind::kNode) {
+    missing_.erase(slot->name);
+  }
   if (before != nullptr) {
     *before = std::move(old);
   }
@@ -106,6 +109,9 @@ std::unique_ptr<Item> View::take(Kind kind, std::string_view ns, std::string_vie
   drop_from_indexes(*item);
   tell_hosts(item.get(), nullptr);
   by_uid_.erase(item->uid);
+  if (item->pod != nullptr && !by_node_.contains(item->pod->node)) {
+    missing_.erase(item->pod->node);
+  }
   if (gone_.insert(item->uid).second) {
     gone_in_order_.push_back(item->uid);
   }
@@ -136,6 +142,10 @@ void View::note_binding(const std::string& uid, const std::string& node) {
   pod.pod->node = node;
   hosts_.pod_changed(nullptr, &pod);
   add_to_indexes(pod);
+}
+
+Time View::missing_since(const std::string& node, Time now) const {
+  return missing_.emplace(node, now).first->second;
 }
 
 const Item* View::find(Kind kind, const std::string& key) const {

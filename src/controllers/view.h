@@ -16,6 +16,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/time.h"
 #include "controllers/addresses.h"
 #include "controllers/hosts.h"
 #include "controllers/item.h"
@@ -52,6 +53,8 @@ class View {
   // The same as in_namespace, in any order.
   void each_in_namespace(Kind kind, const std::string& ns, const std::function<void(const Item&)>& visit) const;
   [[nodiscard]] std::vector<const Item*> all(Kind kind) const;
+  // Since when there is no node of that name, though pods are on it: since now, where nobody asked before.
+  [[nodiscard]] Time missing_since(const std::string& node, Time now) const;
   // An address for a pod that no other has.
   [[nodiscard]] std::string address_for(const std::string& uid) const { return addresses_.take(uid); }
   [[nodiscard]] std::size_t count(Kind kind) const { return tables_[static_cast<std::size_t>(kind)].size(); }
@@ -75,6 +78,7 @@ class View {
   Index orphans_;       // "PLURAL/NS": of kinds that can be adopted
   mutable Hosts hosts_;
   mutable Addresses addresses_;
+  mutable std::unordered_map<std::string, Time> missing_;  // nodes
   std::unordered_set<std::string> gone_;
   std::deque<std::string> gone_in_order_;
 };

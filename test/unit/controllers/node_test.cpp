@@ -109,7 +109,31 @@ TEST_F(NodeTest, PodsOfANodeThatIsGoneGoToo) {
   cluster.add(Kind::kPod, kPod);
   cluster.run_pods();
   cluster.erase(Kind::kNode, "n1", "");
-  cluster.pass(5s);
+  cluster.pass(35s);
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p"), {"status", "phase"}), "Running");
+  cluster.pass(10s);
+  EXPECT_THAT(cluster.names(Kind::kPod), IsEmpty());
+}
+
+// A dump may bring pods before their nodes.
+TEST_F(NodeTest, PodsWaitAWhileForANodeThatIsNotThereYet) {
+  cluster.add(Kind::kPod, "{'metadata':{'name':'p'},'spec':{'nodeName':'n2','containers':[{'name':'m','image':'i'}]}}");
+  cluster.pass(20s);
+  cluster.change(Kind::kPod, "p", "{'metadata':{'labels':{'a':'b'}}}");
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p"), {"status", "phase"}), "Pending");
+  cluster.add_node("n2");
+  cluster.pass(60s);
+  EXPECT_EQ(text_at(cluster.get(Kind::kPod, "p"), {"status", "phase"}), "Running");
+}
+
+TEST_F(NodeTest, PodsOfANodeThatNeverComesGoThoughTheyChangeMeanwhile) {
+  cluster.add(Kind::kPod, "{'metadata':{'name':'p'},'spec':{'nodeName':'n2','containers':[{'name':'m','image':'i'}]}}");
+  for (int i = 0; i < 5; ++i) {
+    cluster.pass(10s);
+    if (cluster.count(Kind::kPod) > 0) {
+      cluster.change(Kind::kPod, "p", fmt::format("{{'metadata':{{'labels':{{'a':'{}'}}}}}}", i));
+    }
+  }
   EXPECT_THAT(cluster.names(Kind::kPod), IsEmpty());
 }
 
