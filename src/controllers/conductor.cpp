@@ -48,6 +48,9 @@ void Conductor::removed(Kind kind, std::string_view ns, std::string_view name) {
   if (kind == Kind::kPod && !item->pod->node.empty() && !item->finished()) {
     retry_bindings();
   }
+  if (item->finished()) {
+    touch_finished();
+  }
   if (kind == Kind::kService) {
     mark(Task::kEndpoints, Kind::kEndpoints, item->key());
   }
@@ -149,6 +152,9 @@ void Conductor::touch_pod(const Item* before, const Item& pod) {
   if (before != nullptr && !before->finished() && pod.finished() && !pod.pod->node.empty()) {
     retry_bindings();
   }
+  if ((before == nullptr || !before->finished()) && pod.finished()) {
+    touch_finished();
+  }
   const bool counts = before == nullptr || before->pod->ready != pod.pod->ready ||
                       before->pod->phase != pod.pod->phase || before->deleting() != pod.deleting() ||
                       before->labels != pod.labels;
@@ -164,6 +170,13 @@ void Conductor::touch_pod(const Item* before, const Item& pod) {
     for (const Item* budget : view_.in_namespace(Kind::kPodDisruptionBudget, pod.ns)) {
       mark(Task::kDisruption, *budget);
     }
+  }
+}
+
+// Of finished pods so many are kept.
+void Conductor::touch_finished() {
+  for (const Item* pod : view_.finished_beyond(options_.finished_pods)) {
+    mark(Task::kPodCare, *pod);
   }
 }
 

@@ -83,6 +83,7 @@ class Conductor {
 
   void touch(const Item* before, const Item& now);
   void touch_pod(const Item* before, const Item& pod);
+  void touch_finished();
   void touch_node(const Item* before, const Item& node);
   void touch_storage(const Item& item);
   void touch_adopters(const Item* before, const Item& item);

@@ -172,6 +172,12 @@ void leave_tainted_node(const Item& pod, const Item& node, Turn& turn) {
   turn.tell(pod, "Normal", "TaintManagerEviction", fmt::format("Marking for deletion Pod {}", pod.key()));
 }
 
+// Finished pods are kept for who wants to look at them, and not without end.
+bool is_beyond(std::size_t most, const Item& pod, const Turn& turn) {
+  const std::vector<const Item*> oldest = turn.view().finished_beyond(most);
+  return std::find(oldest.begin(), oldest.end(), &pod) != oldest.end();
+}
+
 }  // namespace
 
 void care_for_node(const Item& node, Turn& turn) {
@@ -183,6 +189,10 @@ void care_for_node(const Item& node, Turn& turn) {
 void care_for_pod(const Item& pod, Turn& turn) {
   if (pod.pod->tracked && (pod.owner.empty() || turn.view().find_uid(pod.owner) == nullptr)) {
     release_pod(pod, turn);
+    return;
+  }
+  if (pod.finished() && !pod.deleting() && is_beyond(turn.options().finished_pods, pod, turn)) {
+    turn.remove(pod, 0);
     return;
   }
   if (pod.pod->node.empty()) {

@@ -33,6 +33,7 @@ struct Options {
   double speed = 1;                              // so many times faster than real
   std::chrono::milliseconds start_delay{1000};   // from a pod's binding to Running
   std::chrono::milliseconds node_grace{40'000};  // from a node's failure, or its end, until it is given up
+  std::size_t finished_pods = 12'500;            // so many are kept; the oldest go
   std::uint64_t seed = 1;                        // of names
 };
 

@@ -10,6 +10,7 @@ namespace {
 
 // So many uids of removed objects are kept, against answers that come late.
 constexpr std::size_t kMostGone = 100'000;
+constexpr std::size_t kMostFinished = 100;
 
 std::string key_of(std::string_view ns, std::string_view name) {
   std::string key(ns);
@@ -144,6 +145,15 @@ void View::note_binding(const std::string& uid, const std::string& node) {
   add_to_indexes(pod);
 }
 
+std::vector<const Item*> View::finished_beyond(std::size_t most) const {
+  std::vector<const Item*> oldest;
+  const std::size_t count = finished_.size() > most ? std::min(finished_.size() - most, kMostFinished) : 0;
+  for (auto at = finished_.begin(); oldest.size() < count; ++at) {
+    oldest.push_back(find(Kind::kPod, at->second));
+  }
+  return oldest;
+}
+
 Time View::missing_since(const std::string& node, Time now) const {
   return missing_.emplace(node, now).first->second;
 }
@@ -218,6 +228,9 @@ void View::add_to_indexes(const Item& item) {
   if (item.pod != nullptr) {
     insert(by_node_, item.pod->node, item);
   }
+  if (item.finished()) {
+    finished_.emplace(item.created, item.key());
+  }
   if (!item.ns.empty()) {
     insert(by_namespace_, place_of(item.kind, item.ns), item);
   }
@@ -230,6 +243,9 @@ void View::drop_from_indexes(const Item& item) {
   erase(by_owner_, item.owner, item);
   if (item.pod != nullptr) {
     erase(by_node_, item.pod->node, item);
+  }
+  if (item.finished()) {
+    finished_.erase({item.created, item.key()});
   }
   if (!item.ns.empty()) {
     erase(by_namespace_, place_of(item.kind, item.ns), item);

@@ -10,10 +10,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -55,6 +57,8 @@ class View {
   [[nodiscard]] std::vector<const Item*> all(Kind kind) const;
   // Since when there is no node of that name, though pods are on it: since now, where nobody asked before.
   [[nodiscard]] Time missing_since(const std::string& node, Time now) const;
+  // The oldest of the finished pods, as many as there are beyond so many; the first hundred of these.
+  [[nodiscard]] std::vector<const Item*> finished_beyond(std::size_t most) const;
   // An address for a pod that no other has.
   [[nodiscard]] std::string address_for(const std::string& uid) const { return addresses_.take(uid); }
   [[nodiscard]] std::size_t count(Kind kind) const { return tables_[static_cast<std::size_t>(kind)].size(); }
@@ -72,10 +76,11 @@ class View {
 
   std::array<Table, kKinds> tables_;
   std::unordered_map<std::string, const Item*> by_uid_;
-  Index by_owner_;      // uid
-  Index by_node_;       // pods
-  Index by_namespace_;  // "PLURAL/NS"
-  Index orphans_;       // "PLURAL/NS": of kinds that can be adopted
+  Index by_owner_;                                           // uid
+  Index by_node_;                                            // pods
+  Index by_namespace_;                                       // "PLURAL/NS"
+  Index orphans_;                                            // "PLURAL/NS": of kinds that can be adopted
+  std::set<std::pair<std::int64_t, std::string>> finished_;  // pods, by creation and key
   mutable Hosts hosts_;
   mutable Addresses addresses_;
   mutable std::unordered_map<std::string, Time> missing_;  // nodes

@@ -137,6 +137,19 @@ TEST_F(NodeTest, PodsOfANodeThatNeverComesGoThoughTheyChangeMeanwhile) {
   EXPECT_THAT(cluster.names(Kind::kPod), IsEmpty());
 }
 
+TEST(FinishedPods, AreKeptUpToANumberAndTheOldestGo) {
+  FakeCluster cluster({.finished_pods = 3});
+  cluster.add_node("n1");
+  for (int i = 0; i < 6; ++i) {
+    cluster.add(Kind::kPod,
+                fmt::format("{{'metadata':{{'name':'p{}','annotations':{{'gantree.dev/run-for':'5s'}}}},'spec':{{"
+                            "'restartPolicy':'Never','containers':[{{'name':'m','image':'i'}}]}}}}",
+                            i));
+    cluster.run_pods();
+  }
+  EXPECT_THAT(cluster.names(Kind::kPod), ElementsAre("p3", "p4", "p5"));
+}
+
 TEST_F(NodeTest, PodsOfNoOtherSchedulerAreBoundAsLongAsThereIsRoom) {
   for (int i = 0; i < 3; ++i) {
     cluster.add(
