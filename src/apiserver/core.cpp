@@ -124,7 +124,9 @@ std::string Core::now() const {
 
 void Core::tick() {
   event_lives.sweep();
-  snapshots.clear(std::chrono::steady_clock::now());
+  const auto now = std::chrono::steady_clock::now();
+  snapshots.clear(now);
+  webhooks.drop_idle(now);
 }
 
 void Core::trouble(const std::string& what) const {

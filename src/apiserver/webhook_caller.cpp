@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apiserver/core.h"
+#include "apiserver/service_address.h"
 #include "base/base64.h"
 #include "http/client.h"
 
@@ -13,6 +14,8 @@ namespace {
 constexpr std::string_view kMutating = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
 constexpr std::string_view kValidating = "validatingwebhookconfigurations.admissionregistration.k8s.io";
 constexpr std::size_t kLongestAnswer = std::size_t{8} << 20;
+constexpr std::chrono::minutes kIdle{5};
+constexpr std::int64_t kUsualPort = 443;
 
 std::vector<std::string> texts(const Value& value, std::string_view key) {
   std::vector<std::string> result;
@@ -88,7 +91,11 @@ WebhookCaller::WebhookCaller(Core& core) : core_(core) {}
 WebhookCaller::~WebhookCaller() = default;
 
 void WebhookCaller::close() {
-  clients_.clear();
+  peers_.clear();
+}
+
+void WebhookCaller::drop_idle(std::chrono::steady_clock::time_point now) {
+  std::erase_if(peers_, [&](const auto& peer) { return peer.second.under_way == 0 && now - peer.second.used > kIdle; });
 }
 
 const Hooks& WebhookCaller::mutating() {
@@ -129,29 +136,31 @@ Result<WebhookCaller::Target> WebhookCaller::target_of(const Object& client) con
   }
   const std::string name(text_at(*service, {"name"}));
   const std::string ns(text_at(*service, {"namespace"}));
-  const auto address = core_.options.services.find(ns + "/" + name);
-  if (address == core_.options.services.end()) {
-    return invalid(fmt::format("no endpoints available for service \"{}\" in namespace \"{}\"", name, ns));
+  const Value* port = find(*service, {"port"});
+  const auto address =
+      address_of_service(core_, {ns, name}, port != nullptr && port->is_int64() ? port->get_int64() : kUsualPort);
+  if (!address) {
+    return tl::unexpected(address.error());
   }
-  target.base = "https://" + address->second;
+  target.base = "https://" + *address;
   const std::string_view path = text_at(*service, {"path"});
   target.path = path.empty() ? "/" : std::string(path);
   target.server_name = fmt::format("{}.{}.svc", name, ns);
   return target;
 }
 
-http::Client& WebhookCaller::client_for(const Target& target) {
-  auto& client = clients_[fmt::format("{}\n{}\n{}", target.base, target.server_name, target.authority)];
-  if (client == nullptr) {
+WebhookCaller::Peer& WebhookCaller::peer_for(const Target& target) {
+  Peer& peer = peers_[fmt::format("{}\n{}\n{}", target.base, target.server_name, target.authority)];
+  if (peer.client == nullptr) {
     http::Endpoint endpoint;
     endpoint.base_url = target.base;
     endpoint.ca_pem = target.authority;
     endpoint.server_name = target.server_name;
     endpoint.compressed = false;
     endpoint.user_agent = "kube-apiserver-admission";
-    client = std::make_unique<http::Client>(std::move(endpoint));
+    peer.client = std::make_unique<http::Client>(std::move(endpoint));
   }
-  return *client;
+  return peer;
 }
 
 Task<Result<Value>> WebhookCaller::call(Object client, std::string body, std::chrono::milliseconds timeout) {
@@ -168,13 +177,16 @@ Task<Result<Value>> WebhookCaller::call(Object client, std::string body, std::ch
   request.timeout = timeout;
   request.max_body = kLongestAnswer;
   request.http2 = false;
-  http::Client& sender = client_for(*target);
-  Later<http::Outcome> later([this, &sender, &request](const std::function<void(http::Outcome)>& done) {
-    sender.send(std::move(request), [this, done](http::Outcome outcome) {
+  Peer& peer = peer_for(*target);
+  ++peer.under_way;
+  Later<http::Outcome> later([this, &peer, &request](const std::function<void(http::Outcome)>& done) {
+    peer.client->send(std::move(request), [this, done](http::Outcome outcome) {
       core_.post([done, outcome = std::move(outcome)]() mutable { done(std::move(outcome)); });
     });
   });
   const http::Outcome outcome = co_await later;
+  --peer.under_way;
+  peer.used = std::chrono::steady_clock::now();
   if (outcome.kind != http::Outcome::Kind::kReply) {
     co_return Result<Value>(fail(Errc::kIo, fmt::format("failed to call webhook: Post \"{}{}\": {}", target->base,
                                                         target->path, outcome.error)));

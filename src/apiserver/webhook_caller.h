@@ -60,6 +60,9 @@ class WebhookCaller {
   [[nodiscard]] const Hooks& mutating();
   [[nodiscard]] const Hooks& validating();
   void changed(std::string_view table);
+  // Lets go of connections that nobody has used for some minutes.
+  void drop_idle(std::chrono::steady_clock::time_point now);
+  [[nodiscard]] std::size_t peers() const { return peers_.size(); }
   // Gives up the calls under way: nobody is called back after this.
   void close();
 
@@ -71,12 +74,18 @@ class WebhookCaller {
     std::string authority;
   };
   [[nodiscard]] Result<Target> target_of(const Object& client) const;
-  [[nodiscard]] http::Client& client_for(const Target& target);
+  // One whom webhooks are asked of.
+  struct Peer {
+    std::unique_ptr<http::Client> client;
+    std::size_t under_way = 0;
+    std::chrono::steady_clock::time_point used;
+  };
+  [[nodiscard]] Peer& peer_for(const Target& target);
 
   Core& core_;
   std::optional<Hooks> mutating_;
   std::optional<Hooks> validating_;
-  std::map<std::string, std::unique_ptr<http::Client>> clients_;  // by base, name and authority
+  std::map<std::string, Peer> peers_;  // by base, name and authority
 };
 
 }  // namespace gantree::apiserver

@@ -1,4 +1,5 @@
 // Admission by webhooks, called over plain HTTP.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/base64.h"
@@ -6,6 +7,8 @@
 
 namespace gantree::apiserver {
 namespace {
+
+using testing::HasSubstr;
 
 TEST(Webhooks, MayChangeWhatIsCreated) {
   World world;
@@ -77,6 +80,68 @@ TEST(Webhooks, ThatCannotBeReachedStopARequestUnlessTheyMayBePassedOver) {
   EXPECT_EQ(world.post(kMaps, config_map("a")).status, 201);
 }
 
+// How it failed, by the message: nobody listens at the addresses.
+class WebhooksOfServices : public testing::Test {
+ protected:
+  WebhooksOfServices() {
+    configure(world_, "ValidatingWebhookConfiguration", "http://127.0.0.1:1/hook");
+    EXPECT_EQ(world_
+                  .send("PATCH", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/c",
+                        R"([{"op":"replace","path":"/webhooks/0/clientConfig",
+                             "value":{"service":{"namespace":"default","name":"s","path":"/hook","port":8443}}}])",
+                        "application/json-patch+json")
+                  .status,
+              200);
+  }
+  void add_service(const std::string& spec) {
+    const Answer made =
+        world_.post("/api/v1/namespaces/default/services", R"({"metadata":{"name":"s"},"spec":)" + spec + "}");
+    EXPECT_EQ(made.status, 201) << made.text();
+  }
+  std::string failure() {
+    const Answer refused = world_.post(kMaps, config_map("a"));
+    EXPECT_EQ(refused.status, 500);
+    return text_in(refused, {"message"});
+  }
+  World world_;
+};
+
+TEST_F(WebhooksOfServices, MustBeThere) {
+  EXPECT_THAT(failure(), HasSubstr("service \"s\" not found"));
+}
+
+TEST_F(WebhooksOfServices, AreReachedByAnExternalName) {
+  add_service(R"({"type":"ExternalName","externalName":"localhost"})");
+  EXPECT_THAT(failure(), HasSubstr("https://localhost:8443/hook"));
+}
+
+TEST_F(WebhooksOfServices, AreReachedByEndpointsThatSomebodyWrote) {
+  add_service(R"({"ports":[{"name":"web","port":8443,"targetPort":9443},{"name":"other","port":80}]})");
+  EXPECT_THAT(failure(), HasSubstr("no endpoints available for service"));
+  // Simulated pods answer nobody.
+  EXPECT_EQ(world_
+                .post("/api/v1/namespaces/default/endpoints", R"({"metadata":{"name":"s"},"subsets":[{"addresses":[
+                  {"ip":"10.130.0.7"}],"ports":[{"name":"web","port":9443}]}]})")
+                .status,
+            201);
+  EXPECT_THAT(failure(), HasSubstr("no endpoints available for service"));
+  EXPECT_EQ(world_
+                .put("/api/v1/namespaces/default/endpoints/s", R"({"metadata":{"name":"s"},"subsets":[{"addresses":[
+                  {"ip":"192.0.2.1"}],"ports":[{"name":"other","port":1}]},{"addresses":[
+                  {"ip":"127.0.0.1"}],"ports":[{"name":"web","port":2}]}]})")
+                .status,
+            200);
+  EXPECT_THAT(failure(), HasSubstr("https://127.0.0.1:2/hook"));
+  EXPECT_EQ(world_
+                .post("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+                      R"({"metadata":{"name":"s-1","labels":{"kubernetes.io/service-name":"s"}},"addressType":"IPv4",
+                  "endpoints":[{"addresses":["127.0.0.1"],"conditions":{"ready":false}},{"addresses":["127.0.0.2"]}],
+                  "ports":[{"name":"web","port":3}]})")
+                .status,
+            201);
+  EXPECT_THAT(failure(), HasSubstr("https://127.0.0.2:3/hook"));
+}
+
 TEST(Webhooks, AreAskedOnlyAboutWhatTheySelect) {
   World world;
   FakeHook hook([](const Value&) { return R"(,"allowed":true)"; });
@@ -85,6 +150,67 @@ TEST(Webhooks, AreAskedOnlyAboutWhatTheySelect) {
   EXPECT_EQ(hook.calls, 0);
   (void)world.post(kMaps, config_map("b", R"(,"labels":{"x":"1"})"));
   EXPECT_EQ(hook.calls, 1);
+}
+
+TEST(Webhooks, MayNotMoveAnObjectToAnotherNamespace) {
+  World world;
+  const std::string patch = to_base64(R"([{"op":"replace","path":"/metadata/namespace","value":"kube-system"}])");
+  FakeHook hook([&](const Value&) { return R"(,"allowed":true,"patchType":"JSONPatch","patch":")" + patch + "\""; });
+  configure(world, "MutatingWebhookConfiguration", hook.url());
+  EXPECT_EQ(world.post(kMaps, config_map("a")).status, 400);
+  EXPECT_EQ(world.get("/api/v1/namespaces/kube-system/configmaps/a").status, 404);
+}
+
+TEST(Webhooks, ThatOnlyJudgeAreAskedAtTheSameTime) {
+  World world;
+  std::atomic<int> inside = 0;
+  std::atomic<bool> met = false;
+  const auto meet = [&](const Value&) -> std::string {
+    ++inside;
+    World::eventually([&] { return inside >= 2; });
+    met = met || inside >= 2;
+    return R"(,"allowed":true)";
+  };
+  FakeHook one(meet);
+  FakeHook other(meet);
+  configure(world, "ValidatingWebhookConfiguration", one.url());
+  EXPECT_EQ(world
+                .send("PATCH", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/c",
+                      R"([{"op":"copy","from":"/webhooks/0","path":"/webhooks/1"},
+                          {"op":"replace","path":"/webhooks/1/name","value":"other.example.com"},
+                          {"op":"replace","path":"/webhooks/1/clientConfig/url","value":")" +
+                          other.url() + R"("}])",
+                      "application/json-patch+json")
+                .status,
+            200);
+  EXPECT_EQ(world.post(kMaps, config_map("a")).status, 201);
+  EXPECT_TRUE(met);
+  EXPECT_EQ(one.calls, 1);
+  EXPECT_EQ(other.calls, 1);
+}
+
+TEST(Webhooks, LetTwoApplyTheSameNewObjectAtOnce) {
+  World world;
+  std::atomic<int> inside = 0;
+  FakeHook hook([&](const Value& request) -> std::string {
+    if (text_at(request, {"operation"}) == "CREATE") {
+      ++inside;
+      World::eventually([&] { return inside >= 2; });
+    }
+    return R"(,"allowed":true)";
+  });
+  configure(world, "ValidatingWebhookConfiguration", hook.url());
+  const auto apply = [&](const std::string& manager) {
+    return world.send("PATCH", std::string(kMaps) + "/a?fieldManager=" + manager,
+                      R"({"apiVersion":"v1","kind":"ConfigMap","data":{")" + manager + R"(":"1"}})",
+                      "application/apply-patch+yaml");
+  };
+  Answer first;
+  std::thread thread([&] { first = apply("one"); });
+  const Answer second = apply("other");
+  thread.join();
+  EXPECT_EQ(first.status + second.status, 201 + 200) << first.text() << second.text();
+  EXPECT_EQ(text_in(world.get(std::string(kMaps) + "/a"), {"data"}), R"({"one":"1","other":"1"})");
 }
 
 TEST(Webhooks, DoNotHideWhatOthersChangeMeanwhile) {
