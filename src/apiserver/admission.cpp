@@ -314,6 +314,25 @@ Task<Outcome<bool>> ask(Core& core, RequestPtr request, std::shared_ptr<Admissio
   co_return Outcome<bool>(true);
 }
 
+// What those say who are asked at the same time.
+struct Verdict {
+  std::size_t open = 0;
+  std::vector<std::optional<Failure>> refusals;  // in the order of the webhooks
+  std::function<void(bool)> done;
+};
+
+Task<Answer> hear(Core& core, RequestPtr request, std::shared_ptr<Admission> admission,
+                  std::shared_ptr<const Hook> hook, std::shared_ptr<Verdict> verdict, std::size_t at) {
+  const auto allowed = co_await ask(core, request, admission, hook, false);
+  if (!allowed) {
+    verdict->refusals[at] = allowed.error();
+  }
+  if (--verdict->open == 0) {
+    core.soon([verdict] { verdict->done(true); });
+  }
+  co_return Answer();
+}
+
 }  // namespace
 
 bool concerns_webhooks(Core& core, const Request& request, Operation operation) {
@@ -350,11 +369,27 @@ Task<Outcome<>> admit_mutating(Core& core, RequestPtr request, std::shared_ptr<A
 }
 
 Task<Outcome<>> admit_validating(Core& core, RequestPtr request, std::shared_ptr<Admission> admission) {
-  const Hooks hooks = core.webhooks.validating();
-  for (const auto& hook : hooks) {
-    const auto allowed = co_await ask(core, request, admission, hook, false);
-    if (!allowed) {
-      co_return Outcome<>(tl::unexpected(allowed.error()));
+  Hooks hooks = core.webhooks.validating();
+  std::erase_if(hooks,
+                [&](const auto& hook) { return matched_kind(core, *hook, *request, admission->operation) == nullptr; });
+  if (hooks.empty()) {
+    co_return Outcome<>();
+  }
+  auto verdict = std::make_shared<Verdict>();
+  verdict->open = hooks.size();
+  verdict->refusals.resize(hooks.size());
+  Later<bool> all_are_heard([&](const std::function<void(bool)>& done) {
+    verdict->done = done;
+    for (std::size_t i = 0; i < hooks.size(); ++i) {
+      core.soon([&core, request, admission, hook = hooks[i], verdict, i] {
+        core.run(hear(core, request, admission, hook, verdict, i));
+      });
+    }
+  });
+  co_await all_are_heard;
+  for (std::optional<Failure>& refusal : verdict->refusals) {
+    if (refusal) {
+      co_return Outcome<>(tl::unexpected(std::move(*refusal)));
     }
   }
   co_return Outcome<>();

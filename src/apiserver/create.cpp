@@ -63,6 +63,20 @@ Identity take_identity(Object& object) {
   return identity;
 }
 
+// Whoever changes a new object may not bring it elsewhere.
+Outcome<> check_namespace(const Kind& kind, const std::string& ns, Object& object) {
+  const std::string wanted = kind.namespaced ? ns : std::string();
+  Object& metadata = object_in(object, "metadata");
+  const std::string_view given = text_at(metadata, {"namespace"});
+  if (given.empty() && !wanted.empty()) {
+    metadata["namespace"] = wanted;
+  } else if (given != wanted) {
+    return tl::unexpected(
+        bad_request("the namespace of the provided object does not match the namespace sent on the request"));
+  }
+  return {};
+}
+
 void give_identity(const Identity& identity, Object& object) {
   for (const auto& [name, value] : identity) {
     object_in(object, "metadata")[name] = value;
@@ -101,6 +115,9 @@ Task<Answer> create_from(Core& core, RequestPtr request, Object object, Account 
       co_return refuse(mutated.error());
     }
     give_identity(identity, object);
+    if (const auto stays = check_namespace(*kind, request->ns, object); !stays) {
+      co_return refuse(stays.error());
+    }
     complete(*kind, object);
     const auto sound = check_object(*kind, nullptr, object, "");
     if (!sound) {

@@ -73,11 +73,11 @@ const std::vector<PriorityClassFacts>& priority_classes(Core& core) {
 
 // An address for a Service that no other has; "" where none was found.
 std::string free_address(Core& core) {
-  std::set<std::string, std::less<>> taken;
+  std::set<std::string_view> taken;
   if (const Table* table = core.store.find_table("services")) {
     for (const auto& [key, entry] : table->entries) {
-      if (const auto service = core.read("services", key)) {
-        taken.emplace(text_at(*service, {"spec", "clusterIP"}));
+      if (const std::string* address = find_pair(entry.facts->fields, "spec.clusterIP")) {
+        taken.emplace(*address);
       }
     }
   }

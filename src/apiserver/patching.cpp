@@ -178,7 +178,10 @@ Task<Answer> patch_object(Core& core, RequestPtr request) {
         co_return refuse(conflict(request->what(), request->name, "there is no object of this uid"));
       }
       Answer created = co_await create_from(core, request, std::move(*object), Account::kKept);
-      co_return created;
+      // Where webhooks are asked somebody else may make it meanwhile: then it is changed.
+      if (created.status != 409 || core.store.find(request->kind->table, key) == nullptr) {
+        co_return created;
+      }
     }
   } else {
     auto patch = parse_json(request->call.body);

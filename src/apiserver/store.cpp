@@ -31,6 +31,8 @@ constexpr FieldPath kFields[] = {
     {"nodes", "spec.unschedulable"},
     {"namespaces", "status.phase"},
     {"secrets", "type"},
+    {"services", "spec.clusterIP"},
+    {"services", "spec.type"},
     {"events", "involvedObject.kind"},
     {"events", "involvedObject.namespace"},
     {"events", "involvedObject.name"},
