@@ -120,6 +120,40 @@ Result<> install_into(const kube::ConfigRequest& config, const InstallOptions& o
   return apply(*cluster->client, *objects, kPatience, [](const ManifestObject&, const std::string&) {});
 }
 
+// The webhooks of a scheduler that ran in this process another time: without it they would refuse every job. One that
+// runs elsewhere, as `gantree install` has it, keeps its own.
+Result<> forget_webhooks(apiserver::Api& api) {
+  const InstallOptions install;
+  const auto objects = manifest(install);
+  if (!objects) {
+    return tl::unexpected(objects.error());
+  }
+  const auto ask = [&api](std::string method, std::string path) {
+    apiserver::Call call;
+    call.method = std::move(method);
+    call.path = std::move(path);
+    return api.call_and_wait(std::move(call)).status;
+  };
+  for (const ManifestObject& object : *objects) {
+    if (object.kind == "Deployment" &&
+        ask("GET", fmt::format("/apis/apps/v1/namespaces/{}/deployments/{}", object.ns, object.name)) == 200) {
+      return {};
+    }
+  }
+  for (const ManifestObject& object : *objects) {
+    const bool mutating = object.kind == "MutatingWebhookConfiguration";
+    if (!mutating && object.kind != "ValidatingWebhookConfiguration") {
+      continue;
+    }
+    const int status = ask("DELETE", fmt::format("/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations/{}",
+                                                 mutating ? "mutating" : "validating", object.name));
+    if (status != 200 && status != 404) {
+      return fail(Errc::kIo, fmt::format("{} cannot be deleted: the answer was {}", object.title(), status));
+    }
+  }
+  return {};
+}
+
 // Until SIGTERM or SIGINT, which must be blocked.
 void wait_for_signal(const sigset_t& signals) {
   int signal = 0;
@@ -262,6 +296,9 @@ Result<> serve(UpFlags flags) {
       std::make_unique<controllers::Runner>(**api, flags.pace, [&log](const std::string& what) { log.warning(what); });
   flags.run.config.kubeconfig = *kubeconfig;
   if (flags.no_scheduler) {
+    if (auto forgotten = forget_webhooks(**api); !forgotten) {
+      return forgotten;
+    }
     if (auto filled = fill(**api, flags); !filled) {
       return filled;
     }

@@ -178,6 +178,19 @@ def test_the_scheduler_inside_installs_itself_and_binds(start):
     assert up.process.exit_status == 0
 
 
+def test_a_folder_that_had_a_scheduler_takes_jobs_without_it(start):
+    up = start()
+    assert up.kubectl("get", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "-o", "name").stdout
+    up.process.stop()
+    again = start("--no-scheduler")
+    assert not again.kubectl("get", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "-o", "name").stdout
+    again.apply({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "labels": {"kueue.x-k8s.io/queue-name": "q"}}, "spec": {
+        "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}})
+    again.process.stop()
+    third = start()
+    assert third.kubectl("get", "validatingwebhookconfigurations", "-o", "name").stdout
+
+
 def test_a_folder_keeps_the_nodes_that_it_has(start):
     up = start("--no-scheduler", "--generate", "blocks=1,racks=1,hosts=3")
     up.kubectl("delete", "node", "gpu-b1-r1-02")
