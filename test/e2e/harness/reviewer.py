@@ -4,6 +4,7 @@
     /deny                  refuses, with code 418 and a reason
     /label/KEY/VALUE       adds a label
     /take/KEY              takes a label away, which must be there
+    /move/NAMESPACE        names another namespace
     /warn                  allows, with a warning
     /break                 answers with 500
     /nonsense              answers with what is no review
@@ -67,7 +68,7 @@ def _answer(words, review):
         response["status"] = {"code": 418, "reason": "Teapot", "message": "no coffee"}
     if words[0] == "warn":
         response["warnings"] = ["this is discouraged"]
-    if words[0] in ("label", "take"):
+    if words[0] in ("label", "take", "move"):
         response |= {"patchType": "JSONPatch", "patch": base64.b64encode(json.dumps(_operations(words, request)).encode()).decode()}
     return 200, {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
 
@@ -75,6 +76,8 @@ def _answer(words, review):
 def _operations(words, request):
     if words[0] == "take":
         return [{"op": "remove", "path": f"/metadata/labels/{words[1]}"}]
+    if words[0] == "move":
+        return [{"op": "replace", "path": "/metadata/namespace", "value": words[1]}]
     labels = (request.get("object") or {}).get("metadata", {}).get("labels")
     start = [] if labels is not None else [{"op": "add", "path": "/metadata/labels", "value": {}}]
     return [*start, {"op": "add", "path": f"/metadata/labels/{words[1]}", "value": words[2]}]
