@@ -62,7 +62,6 @@ class WebhookCaller {
   void changed(std::string_view table);
   // Lets go of connections that nobody has used for some minutes.
   void drop_idle(std::chrono::steady_clock::time_point now);
-  [[nodiscard]] std::size_t peers() const { return peers_.size(); }
   // Gives up the calls under way: nobody is called back after this.
   void close();
 
