@@ -161,6 +161,10 @@ std::optional<Shares> fill_balanced(const SlotCounts& counts, const Scope& scope
   if (!packed) {
     return std::nullopt;
   }
+  // Others of its gang have confined it to one domain of the level, or to a part of one.
+  if (scope.within.level >= level) {
+    return packed;
+  }
   const auto ancestor = [&](const HostPods& share, int at) { return tree.ancestor(tree.host_level(), share.host, at); };
   int above = level - 1;
   while (above > scope.within.level && ancestor(packed->front(), above) != ancestor(packed->back(), above)) {

@@ -198,6 +198,25 @@ TEST(Engine, BalancesOverTheFewestRacks) {
   EXPECT_EQ(c.where(c.gang({c.set("main", 12, 1, balanced)})), "n1:6 n2:6");
 }
 
+TEST(Engine, BalancesInsideARackWhereTheOthersOfItsGangKeepItThere) {
+  SmallCluster c(kBlockRackHost);
+  for (int host = 0; host < 64; ++host) {
+    c.host("b" + std::to_string(host / 32) + "/r" + std::to_string(host / 2) + "/n" + std::to_string(host), 8);
+    c.inventory().take(NodeId{static_cast<std::uint32_t>(host)}, c.shape(1).requests, host == 63 ? 0 : 7);
+  }
+  Constraint balanced = required(0);
+  balanced.packing = Packing::kBalanced;
+  balanced.balance = 0;
+  // Two groups, so that domains are tried from the smallest up.
+  Gang gang = c.gang({});
+  for (const char* name : {"x", "y"}) {
+    Group& group = gang.root.groups.emplace_back();
+    group.pod_sets.push_back(c.set(std::string(name) + "1", 2, 1, balanced));
+    group.pod_sets.push_back(c.set(std::string(name) + "2", 2, 2, required(1)));
+  }
+  EXPECT_FALSE(c.where(gang).empty());
+}
+
 // Every pod set fits into every rack; only adding up what they need shows that no rack holds them all.
 TEST(Engine, PlacesLargeGroupsOfWhichEachNeedsARackInOneBlock) {
   SmallCluster c(kBlockRackHost);
