@@ -152,12 +152,18 @@ class Patching {
     return moved_ <= kMaxMoved ? Result<>() : Result<>(fail(Errc::kLimit, "The JSON patch moves too many values"));
   }
 
+  // A member that is not there is added, as clients of the real server are used to; an entry is not.
   Result<> replace(const std::vector<std::string>& parts, const Value& value) {
     Value* there = look_up(parts, parts.size());
-    if (there == nullptr) {
+    if (there != nullptr) {
+      *there = value;
+      return {};
+    }
+    Value* parent = look_up(parts, parts.size() - 1);
+    if (parent == nullptr || !parent->is_object()) {
       return missing(path_);
     }
-    *there = value;
+    parent->get_object()[parts.back()] = value;
     return {};
   }
 

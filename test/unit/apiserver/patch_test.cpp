@@ -28,6 +28,13 @@ TEST(JsonPatch, AddsRemovesReplacesMovesAndCopies) {
   EXPECT_EQ(patched(R"({"a":1})", R"([{"op":"test","path":"/a","value":1.0}])"), R"({"a":1})");
 }
 
+TEST(JsonPatch, AddsTheMemberThatItIsToReplaceButNoEntry) {
+  EXPECT_EQ(patched(R"({"a":{}})", R"([{"op":"replace","path":"/a/b","value":1}])"), R"({"a":{"b":1}})");
+  Value value = json(R"({"a":[1]})");
+  EXPECT_EQ(json_patch(value, json(R"([{"op":"replace","path":"/a/1","value":1}])")).error().code, Errc::kNotFound);
+  EXPECT_EQ(json_patch(value, json(R"([{"op":"replace","path":"/b/c","value":1}])")).error().code, Errc::kNotFound);
+}
+
 TEST(JsonPatch, ChangesNothingWhereOneOperationFails) {
   Value value = json(R"({"a":1})");
   const auto done =
