@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "apiserver/names.h"
 #include "base/whole_number.h"
 
 namespace gantree::apiserver {
@@ -19,15 +20,6 @@ std::string_view trim(std::string_view text) {
     return {};
   }
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-bool is_name_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-         c == '.' || c == '/';
-}
-
-bool is_word(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), is_name_character);
 }
 
 // Cut at commas that stand in no parentheses.
@@ -84,9 +76,11 @@ std::optional<Requirement> plain_requirement(std::string_view text) {
 }
 
 bool sound(const Requirement& requirement) {
-  return !requirement.key.empty() && is_word(requirement.key) &&
-         std::all_of(requirement.values.begin(), requirement.values.end(),
-                     [](const std::string& value) { return is_word(value) && value.size() <= 63; });
+  const bool compares = requirement.op == Operator::kGreater || requirement.op == Operator::kLess;
+  return !not_qualified_name(requirement.key) &&
+         std::all_of(requirement.values.begin(), requirement.values.end(), [&](const std::string& value) {
+           return compares ? whole_number<std::int64_t>(value).has_value() : !not_label_value(value);
+         });
 }
 
 bool compare(const Requirement& requirement, const std::string* label) {

@@ -28,6 +28,13 @@ TEST(LabelSelector, RefusesWhatIsNone) {
   }
 }
 
+TEST(LabelSelector, RefusesWhatCanBeNoLabel) {
+  for (const char* selector : {"a=-", "a=b/c", "a in (b,-c)", "-a", "a/b/c=d", "a>x", "a<"}) {
+    EXPECT_FALSE(LabelSelector::parse(selector)) << selector;
+  }
+  EXPECT_TRUE(LabelSelector::parse("example.com/a="));
+}
+
 TEST(LabelSelector, OfAnObjectSelectsNothingWhereItIsNull) {
   const Value empty = Object();
   EXPECT_TRUE(LabelSelector::from_object(&empty)->matches({}));
