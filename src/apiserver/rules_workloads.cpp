@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "apiserver/rules_common.h"
 
@@ -141,12 +143,26 @@ void check_job(const Object& job, const Object& spec, FieldErrors& errors) {
   }
 }
 
+// Where this machine has no list of zones, any may be one.
+bool may_be_zone(std::string_view name) {
+  static const std::filesystem::path kZones = "/usr/share/zoneinfo";
+  const bool plain = !name.empty() && name != "Local" && name.front() != '/' &&
+                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_-+") ==
+                         std::string_view::npos;
+  std::error_code ignored;
+  return plain && (name == "UTC" || !std::filesystem::is_directory(kZones, ignored) ||
+                   std::filesystem::is_regular_file(kZones / name, ignored));
+}
+
 void check_cron_job(const Object& spec, FieldErrors& errors) {
   if (text_at(spec, {"schedule"}).empty()) {
     errors.push_back(required("spec.schedule"));
   } else if (!is_schedule(text_at(spec, {"schedule"}))) {
     errors.push_back(
         invalid_value("spec.schedule", value_at(spec, {"schedule"}), "has five fields, or is a word such as @daily"));
+  }
+  if (const Value& zone = value_at(spec, {"timeZone"}); !zone.is_null() && !may_be_zone(text_of(zone))) {
+    errors.push_back(invalid_value("spec.timeZone", zone, "is no time zone that is known here"));
   }
   check_one_of(spec, "spec", "concurrencyPolicy", {"Allow", "Forbid", "Replace"}, errors);
   for (const std::string_view key :
@@ -305,6 +321,9 @@ void check_workload_update(std::string_view kind, const Object& old_object, cons
     check_job_update(old_object, new_object, errors);
   } else if (kind == "StatefulSet") {
     check_stateful_update(spec_of(old_object), spec_of(new_object), errors);
+  } else if (kind == "CronJob" && same_at(old_object, new_object, {"spec", "timeZone"})) {
+    // It was known when the CronJob was made.
+    std::erase_if(errors, [](const FieldError& error) { return error.field == "spec.timeZone"; });
   } else if (kind == "Deployment" || kind == "ReplicaSet" || kind == "DaemonSet") {
     check_unchanged(old_object, new_object, {"spec", "selector"}, errors);
   }

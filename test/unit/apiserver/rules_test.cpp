@@ -209,6 +209,21 @@ TEST(Rules, SelectorsMatchTheirTemplatesAndStay) {
             std::string::npos);
 }
 
+TEST(Rules, CronJobsNameATimeZoneThatThereIs) {
+  const auto cron_job = [](std::string_view zone) {
+    return made("batch", "CronJob",
+                R"({"metadata":{"name":"c"},"spec":{"schedule":"@daily","timeZone":")" + std::string(zone) +
+                    R"(","jobTemplate":{"spec":{"template":{"spec":{
+        "restartPolicy":"Never","containers":[{"name":"a","image":"i"}]}}}}}})");
+  };
+  EXPECT_EQ(text_of(check_create("batch", "CronJob", cron_job("UTC"))), "");
+  for (const char* zone : {"", "Local", "../etc/passwd", "/etc/passwd"}) {
+    EXPECT_NE(text_of(check_create("batch", "CronJob", cron_job(zone))).find("spec.timeZone"), std::string::npos)
+        << zone;
+  }
+  EXPECT_EQ(text_of(check_update("batch", "CronJob", cron_job("Local"), cron_job("Local"))), "");
+}
+
 TEST(Rules, PriorityClassesKeepTheirValueAndOneIsTheDefault) {
   const Object low =
       made("scheduling.k8s.io", "PriorityClass", R"({"metadata":{"name":"low"},"value":1,"globalDefault":true})");
