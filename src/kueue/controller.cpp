@@ -32,6 +32,16 @@
 
 namespace gantree::kueue {
 
+namespace {
+
+// What matters here and to others alike.
+bool is_shared(std::string_view group, std::string_view kind) {
+  return (group.empty() && kind == "Pod") || (group == "scheduling.k8s.io" && kind == "PriorityClass") ||
+         (group == "policy" && kind == Budgets::kKind);
+}
+
+}  // namespace
+
 struct Controller::Parts {
   Parts(Cluster& cluster, const ControllerOptions& options)
       : ledger(cluster),
@@ -107,14 +117,20 @@ bool Controller::owns(std::string_view group, std::string_view kind) {
 }
 
 Result<> Controller::changed(const LiveObject& object, Time now) {
+  if (!is_shared(object.group, object.kind) && !owns(object.group, object.kind)) {
+    return {};
+  }
   if (parts_->ledger.began == Time()) {
     parts_->ledger.began = now;
   }
   return parts_->events.changed(object);
 }
 
-void Controller::removed(std::string_view kind, std::string_view ns, std::string_view name, Time) {
-  parts_->events.removed(kind, ns, name);
+void Controller::removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name,
+                         Time) {
+  if (is_shared(group, kind) || owns(group, kind)) {
+    parts_->events.removed(kind, ns, name);
+  }
 }
 
 void Controller::node_changed(std::string_view name) {

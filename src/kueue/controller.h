@@ -62,9 +62,10 @@ class Controller final : public Promises {
   // Whether objects of a kind are told to this alone.
   [[nodiscard]] static bool owns(std::string_view group, std::string_view kind);
 
-  // An object as it is now: of kinds(), or a pod. Fails where it is malformed; then what was known of it stays.
+  // An object as it is now, of any kind: those that are none of its business, say another family's of the same name,
+  // are passed over. Fails where it is malformed; then what was known of it stays.
   [[nodiscard]] Result<> changed(const LiveObject& object, Time now);
-  void removed(std::string_view kind, std::string_view ns, std::string_view name, Time now);
+  void removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name, Time now);
   // A node came, went or changed.
   void node_changed(std::string_view name);
 

@@ -74,7 +74,7 @@ class LiveScheduler {
 
   // An object as it is now. Fails where it is malformed; then what was known of it stays.
   [[nodiscard]] Result<> changed(LiveObject object, Time now);
-  void removed(std::string_view kind, std::string_view ns, std::string_view name, Time now);
+  void removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name, Time now);
 
   // Decides what can be decided now, and what has to be told. To be called when all that is known has been handed
   // over, by the leader alone.

@@ -25,8 +25,10 @@ std::string key_of(std::string_view ns, std::string_view name) {
   return key;
 }
 
-std::string config_key(std::string_view kind, std::string_view ns, std::string_view name) {
-  std::string key(kind);
+std::string config_key(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name) {
+  std::string key(group);
+  key += ' ';
+  key += kind;
   key += ' ';
   key += key_of(ns, name);
   return key;
@@ -143,7 +145,7 @@ Result<> LiveScheduler::changed(LiveObject object, Time now) {
       return {};
     }
   }
-  config_.insert_or_assign(config_key(object.kind, object.ns, object.name), std::move(object.text));
+  config_.insert_or_assign(config_key(object.group, object.kind, object.ns, object.name), std::move(object.text));
   // All gangs are read in its light, and its own status may be out of date.
   room_grew_ = true;
   config_changed_ = true;
@@ -297,7 +299,8 @@ void LiveScheduler::pod_removed(const std::string& key, Time now) {
   }
 }
 
-void LiveScheduler::removed(std::string_view kind, std::string_view ns, std::string_view name, Time now) {
+void LiveScheduler::removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name,
+                            Time now) {
   if (kind == "Pod") {
     pod_removed(key_of(ns, name), now);
     return;
@@ -322,7 +325,7 @@ void LiveScheduler::removed(std::string_view kind, std::string_view ns, std::str
     volumes_.remove_volume(std::string(name));
     return;
   }
-  if (const auto config = config_.find(config_key(kind, ns, name)); config != config_.end()) {
+  if (const auto config = config_.find(config_key(group, kind, ns, name)); config != config_.end()) {
     config_.erase(config);
     room_grew_ = true;
     config_changed_ = true;

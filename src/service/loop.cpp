@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "kueue/budgets.h"
-
 namespace gantree {
 
 namespace {
@@ -143,11 +141,8 @@ void Loop::take_change(const LiveObject& object, Time now) {
                                  {"what", without_places(taken.error().message)}});
     }
   };
-  const bool queues_alone = kueue::Controller::owns(object.group, object.kind);
-  if (queues_alone || object.kind == "Pod" || object.kind == "PriorityClass" || object.kind == kueue::Budgets::kKind) {
-    complain(queues_.changed(object, now));
-  }
-  if (!queues_alone) {
+  complain(queues_.changed(object, now));
+  if (!kueue::Controller::owns(object.group, object.kind)) {
     const std::uint64_t before = scheduler_.cluster().inventory().position();
     complain(scheduler_.changed(object, now));
     if (object.kind == "Node" && scheduler_.cluster().inventory().position() != before) {
@@ -158,9 +153,9 @@ void Loop::take_change(const LiveObject& object, Time now) {
 
 void Loop::take_removal(const ObjectRemoved& removed, Time now) {
   news_ = true;
-  queues_.removed(removed.kind, removed.ns, removed.name, now);
+  queues_.removed(removed.group, removed.kind, removed.ns, removed.name, now);
   if (!kueue::Controller::owns(removed.group, removed.kind)) {
-    scheduler_.removed(removed.kind, removed.ns, removed.name, now);
+    scheduler_.removed(removed.group, removed.kind, removed.ns, removed.name, now);
   }
   if (removed.kind == "Node") {
     queues_.node_changed(removed.name);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "kueue/budgets.h"
-
 namespace gantree::test {
 
 Process::Process(const kueue::ReadyRules& ready, const std::vector<ShareStrategy>& shares)
@@ -15,9 +13,9 @@ Process::Process(const kueue::ReadyRules& ready, const std::vector<ShareStrategy
 void Process::take(const ServerEvent& event, Time now) {
   const bool queues_alone = kueue::Controller::owns(event.group, event.kind);
   if (!event.object) {
-    controller_.removed(event.kind, event.ns, event.name, now);
+    controller_.removed(event.group, event.kind, event.ns, event.name, now);
     if (!queues_alone) {
-      scheduler_.removed(event.kind, event.ns, event.name, now);
+      scheduler_.removed(event.group, event.kind, event.ns, event.name, now);
     }
     if (event.kind == "Node") {
       controller_.node_changed(event.name);
@@ -29,9 +27,7 @@ void Process::take(const ServerEvent& event, Time now) {
       complaints.push_back(taken.error().message);
     }
   };
-  if (queues_alone || event.kind == "Pod" || event.kind == kueue::Budgets::kKind) {
-    complain(controller_.changed(*event.object, now));
-  }
+  complain(controller_.changed(*event.object, now));
   if (!queues_alone) {
     const std::uint64_t before = cluster().inventory().position();
     complain(scheduler_.changed(*event.object, now));

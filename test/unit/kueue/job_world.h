@@ -111,9 +111,9 @@ class JobWorld {
                      name, job));
   }
   void remove(const std::string& kind, const std::string& name) {
-    controller.removed(kind, "default", name, now);
+    controller.removed(kind == "Pod" ? "" : kQueueGroup, kind, "default", name, now);
     if (kind == "Pod") {
-      scheduler.removed(kind, "default", name, now);
+      scheduler.removed("", kind, "default", name, now);
     }
   }
 

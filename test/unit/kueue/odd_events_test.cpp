@@ -27,7 +27,7 @@ std::string runs_on_two_hosts(JobWorld& world) {
 }
 
 void lose(JobWorld& world, const std::string& node) {
-  world.scheduler.removed("Node", "", node, world.now);
+  world.scheduler.removed("", "Node", "", node, world.now);
   world.controller.node_changed(node);
 }
 

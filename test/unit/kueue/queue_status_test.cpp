@@ -245,5 +245,27 @@ TEST(QueueStatus, AQueueIsDrainedAtOnceThoughTheAnswerToAnAdmissionCameAfterItsE
   EXPECT_NE(world.status("Workload ns/w", "conditions").find("ClusterQueueStopped"), std::string::npos);
 }
 
+TEST(QueueStatus, AnObjectOfAnotherFamilyThatHasTheSameKindAndNameIsNoneOfOurs) {
+  QueueWorld world;
+  world.put("Topology", "", "default", R"({"levels":[{"nodeLabel":"kubernetes.io/hostname"}]})");
+  world.flavor("gpus", "default");
+  world.cluster_queue("team-a", 4, "", "gpus");
+  world.settle();
+  ASSERT_THAT(world.status("ClusterQueue /team-a", "conditions"), HasSubstr(R"("reason":"Ready")"));
+  world.controller.removed("kai.scheduler", "Topology", "", "default", world.now);
+  world.cluster_queue("team-a", 5, "", "gpus");
+  world.settle();
+  EXPECT_THAT(world.status("ClusterQueue /team-a", "conditions"), HasSubstr(R"("reason":"Ready")"));
+  // Nor does it take the place of ours.
+  const auto other = prune("kai.scheduler", "v1alpha1", "Topology", R"({"metadata":{"name":"default"},"spec":{}})");
+  ASSERT_TRUE(other);
+  ASSERT_TRUE(world.controller.changed(*other, world.now));
+  world.settle();
+  EXPECT_THAT(world.status("ClusterQueue /team-a", "conditions"), HasSubstr(R"("reason":"Ready")"));
+  world.remove("Topology", "", "default");
+  world.settle();
+  EXPECT_THAT(world.status("ClusterQueue /team-a", "conditions"), HasSubstr(R"("reason":"TopologyNotFound")"));
+}
+
 }  // namespace
 }  // namespace gantree::kueue

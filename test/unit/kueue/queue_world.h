@@ -42,7 +42,7 @@ class QueueWorld {
   }
   void remove(const std::string& kind, const std::string& ns, const std::string& name) {
     objects.erase(kind + " " + ns + "/" + name);
-    controller.removed(kind, ns, name, now);
+    controller.removed("kueue.x-k8s.io", kind, ns, name, now);
   }
   void flavor(const std::string& name, const std::string& topology = "") {
     put("ResourceFlavor", "", name,

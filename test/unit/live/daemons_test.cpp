@@ -93,7 +93,7 @@ TEST_F(DaemonsTest, IsHeldOnAllNodesForANewDaemonSet) {
   node("n", kStart - seconds(3600));
   daemon_set(kStart);
   EXPECT_EQ(free("n"), 7);
-  api_.scheduler.removed("DaemonSet", "default", "agent", api_.now);
+  api_.scheduler.removed("apps", "DaemonSet", "default", "agent", api_.now);
   EXPECT_EQ(free("n"), 8);
 }
 
@@ -121,7 +121,7 @@ TEST_F(DaemonsTest, IsKeptWhileOnePodTakesThePlaceOfAnother) {
   daemon_set(kStart - seconds(3600));
   node("n", kStart - seconds(3600));
   agent("agent-x", "n");
-  api_.scheduler.removed("Pod", "default", "agent-x", api_.now);
+  api_.scheduler.removed("", "Pod", "default", "agent-x", api_.now);
   EXPECT_EQ(free("n"), 7);
   agent("agent-y", "n");
   EXPECT_EQ(free("n"), 7);
@@ -135,10 +135,10 @@ TEST_F(DaemonsTest, IsKeptWhileOnePodTakesThePlaceOfAnother) {
 TEST_F(DaemonsTest, IsForgottenWithTheNode) {
   daemon_set(kStart);
   node("n", kStart);
-  api_.scheduler.removed("Node", "", "n", api_.now);
+  api_.scheduler.removed("", "Node", "", "n", api_.now);
   node("n", kStart - seconds(3600));
   EXPECT_EQ(free("n"), 7) << "the DaemonSet is new";
-  api_.scheduler.removed("Node", "", "n", api_.now);
+  api_.scheduler.removed("", "Node", "", "n", api_.now);
   api_.pass(seconds(61));
   node("n", kStart);
   EXPECT_EQ(free("n"), 8);

@@ -153,7 +153,7 @@ TEST(LiveEviction, ARoomThatIsNoLongerGoodIsNotBound) {
   api.ask(10);
   api.going("low-0");
   api.decide();
-  api.scheduler.removed("Node", "", "n0-0", api.now);
+  api.scheduler.removed("", "Node", "", "n0-0", api.now);
   api.remove_pod("low-0");
   api.run();
   EXPECT_TRUE(api.pods["high-0"].node.empty());

@@ -91,7 +91,7 @@ class FakeApi {
   void remove_pod(const std::string& name) {
     pods.erase(name);
     uids.erase(name);
-    scheduler.removed("Pod", "default", name, now);
+    scheduler.removed("", "Pod", "default", name, now);
   }
 
   void send(const std::string& group, const std::string& version, const std::string& kind, const std::string& json) {
