@@ -70,6 +70,33 @@ class LastPieceLast {
   std::vector<Domain> pieces_;
 };
 
+// The hosts of a pod set, from the one before it in its group: the domain in which that ended comes first, level by
+// level.
+void begin_at(const DomainTree& tree, std::uint32_t host, Shares& shares) {
+  std::stable_sort(shares.begin(), shares.end(), [&](const HostPods& a, const HostPods& b) {
+    for (int level = 0; level <= tree.host_level(); ++level) {
+      const std::uint32_t here = tree.ancestor(tree.host_level(), host, level);
+      const std::uint32_t in_a = tree.ancestor(tree.host_level(), a.host, level);
+      const std::uint32_t in_b = tree.ancestor(tree.host_level(), b.host, level);
+      if (in_a != in_b) {
+        return std::pair(in_a != here, in_a) < std::pair(in_b != here, in_b);
+      }
+    }
+    return false;
+  });
+}
+
+// For every pod set whether it goes on where the one before it ends.
+void find_followers(const Group& group, std::vector<bool>& follows) {
+  const bool together = group.constraint.required || group.constraint.preferred;
+  for (std::size_t i = 0; i < group.pod_sets.size(); ++i) {
+    follows.push_back(together && i > 0);
+  }
+  for (const Group& below : group.groups) {
+    find_followers(below, follows);
+  }
+}
+
 }  // namespace
 
 Placement in_rank_order(const Gang& gang, const GangPlan& plan, const std::vector<Shares>& shares,
@@ -77,6 +104,10 @@ Placement in_rank_order(const Gang& gang, const GangPlan& plan, const std::vecto
   const std::vector<const PodSet*> sets = pod_sets(gang.root);
   Placement placement;
   placement.pod_sets.resize(sets.size());
+  std::vector<bool> follows;
+  find_followers(gang.root, follows);
+  const DomainTree* last_tree = nullptr;
+  std::uint32_t last_host = 0;
   for (std::size_t set = 0; set < sets.size(); ++set) {
     const auto part =
         std::find_if(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.pod_set == set; });
@@ -87,6 +118,12 @@ Placement in_rank_order(const Gang& gang, const GangPlan& plan, const std::vecto
     Shares hosts = merged(plan, shares, set);
     if (const LastPieceLast last(tree, sets[set]->constraint.slices, hosts); last.needed()) {
       last.sort(hosts);
+    } else if (follows[set] && last_tree == &tree) {
+      begin_at(tree, last_host, hosts);
+    }
+    if (!hosts.empty()) {
+      last_tree = &tree;
+      last_host = hosts.back().host;
     }
     for (const HostPods& share : hosts) {
       placement.pod_sets[set].push_back({tree.node(share.host), share.count});

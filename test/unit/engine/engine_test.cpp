@@ -232,5 +232,16 @@ TEST(Engine, PlacesLargeGroupsOfWhichEachNeedsARackInOneBlock) {
   ASSERT_TRUE(outcome.placement) << outcome.message;
 }
 
+// Ranks count on from the launcher to the workers: the worker that shares its host has the rank next to it.
+TEST(Engine, RanksGoOnFromOnePodSetOfAGroupToTheNext) {
+  SmallCluster c(kBlockRackHost);
+  for (const char* path : {"b1/r1/n1", "b1/r1/n2", "b1/r1/n3"}) {
+    c.host(path, 8);
+  }
+  const Gang gang = c.gang({c.set("launcher", 1, 4), c.set("workers", 3, 4)}, required(1));
+  const std::string launcher = c.where(gang, 0);
+  EXPECT_EQ(c.where(gang, 1).substr(0, 4), launcher);
+}
+
 }  // namespace
 }  // namespace gantree
