@@ -1,21 +1,30 @@
 #include "dialects/mutation.h"
 
+#include <utility>
+
+#include "dialects/core/metadata.h"
 #include "dialects/kueue/hooks/hooks.h"
+#include "dialects/kueue/names.h"
+#include "json/overlay.h"
+#include "json/patch.h"
 
 namespace gantree {
 
 std::span<const Mutator> all_mutators() {
+  const auto job = [](std::string_view plural, ApiKind kind) {
+    return Mutator{plural, std::move(kind), kueue::suspend_job, kueue::validate_job, kueue::forbid_job_change};
+  };
   static const Mutator kMutators[] = {
-      {"jobs",
-       {.group = "batch", .kind = "Job", .versions = {"v1"}},
-       kueue::suspend_job,
-       kueue::validate_job,
-       kueue::forbid_job_change},
-      {"jobsets",
-       {.group = "jobset.x-k8s.io", .kind = "JobSet", .versions = {"v1alpha2"}},
-       kueue::suspend_job,
-       kueue::validate_job,
-       kueue::forbid_job_change},
+      job("jobs", {.group = "batch", .kind = "Job", .versions = {"v1"}}),
+      job("jobsets", {.group = kueue::kJobSetGroup, .kind = "JobSet", .versions = {"v1alpha2"}}),
+      job("pytorchjobs", {.group = kueue::kTrainingGroup, .kind = "PyTorchJob", .versions = {"v1"}}),
+      job("tfjobs", {.group = kueue::kTrainingGroup, .kind = "TFJob", .versions = {"v1"}}),
+      job("xgboostjobs", {.group = kueue::kTrainingGroup, .kind = "XGBoostJob", .versions = {"v1"}}),
+      job("paddlejobs", {.group = kueue::kTrainingGroup, .kind = "PaddleJob", .versions = {"v1"}}),
+      job("jaxjobs", {.group = kueue::kTrainingGroup, .kind = "JAXJob", .versions = {"v1"}}),
+      job("mpijobs", {.group = kueue::kTrainingGroup, .kind = "MPIJob", .versions = {"v2beta1"}}),
+      job("rayclusters", {.group = kueue::kRayGroup, .kind = "RayCluster", .versions = {"v1"}}),
+      job("rayjobs", {.group = kueue::kRayGroup, .kind = "RayJob", .versions = {"v1"}}),
       {"pods",
        {.group = "", .kind = "Pod", .versions = {"v1"}},
        kueue::gate_pod,

@@ -18,6 +18,19 @@ Finding check_neighbour(const kueue::Neighbour& neighbour) {
   return {.check = "kueue", .sentence = "Kueue itself is not installed, so Gantree admits the workloads of its queues"};
 }
 
+std::optional<Finding> check_unsupported(std::string_view kind, const std::vector<std::string>& names) {
+  if (names.empty()) {
+    return std::nullopt;
+  }
+  return Finding{.health = Health::kWarning,
+                 .check = "queues",
+                 .sentence = fmt::format("{} of kind {} {} a queue, which has no effect: {}", names.size(), kind,
+                                         names.size() == 1 ? "names" : "name", some_of(names)),
+                 .advice =
+                     "Gantree does not know how to start them; give the queue to what they make, if that is a kind "
+                     "that waits"};
+}
+
 std::optional<Finding> check_conversion(const Installation& installation, std::string_view definition,
                                         const ConversionFact& conversion, webhook::WallTime now) {
   if (!conversion.webhook) {

@@ -196,6 +196,15 @@ Result<> read_queues(std::string_view json, std::vector<QueueFact>& queues) {
   });
 }
 
+Result<> read_names(std::string_view json, std::vector<std::string>& names) {
+  return with_object(json, [&](json::Reader& read, json::Value root) {
+    for_each(read, root, "items", [&](json::Value item) {
+      const json::Value metadata = read.object(item, "metadata");
+      names.push_back(fmt::format("{}/{}", text(read, metadata, "namespace"), text(read, metadata, "name")));
+    });
+  });
+}
+
 Result<> read_ready_endpoints(std::string_view json, std::size_t& ready) {
   return with_object(json, [&](json::Reader& read, json::Value root) {
     for_each(read, root, "items", [&](json::Value slice) {

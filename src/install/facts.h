@@ -93,6 +93,7 @@ struct ServedKind {
 [[nodiscard]] Result<> read_levels(std::string_view json, std::vector<LevelsFact>& topologies);
 [[nodiscard]] Result<> read_flavors(std::string_view json, std::vector<FlavorFact>& flavors);
 [[nodiscard]] Result<> read_queues(std::string_view json, std::vector<QueueFact>& queues);
+[[nodiscard]] Result<> read_names(std::string_view json, std::vector<std::string>& names);  // "namespace/name"
 [[nodiscard]] Result<> read_ready_endpoints(std::string_view json, std::size_t& ready);
 [[nodiscard]] Result<std::vector<ServedKind>> read_served(std::string_view json);
 [[nodiscard]] Result<bool> read_allowed(std::string_view json);  // of an access review

@@ -7,7 +7,9 @@
 
 #include "dialects/admission.h"
 #include "dialects/kueue/names.h"
+#include "dialects/mutation.h"
 #include "kueue/conversion.h"
+#include "kueue/job.h"
 
 namespace gantree {
 
@@ -76,9 +78,12 @@ std::vector<Permission> run_permissions(const Installation& installation) {
   list.add("", "namespaces", {"list", "watch"}, kSee);
   list.add("", "limitranges", {"list", "watch"}, "what pods get by default would not be counted");
   list.add("node.k8s.io", "runtimeclasses", {"list", "watch"}, "the overhead of pods would not be counted");
-  list.add("batch", "jobs", {"list", "patch", "watch"}, "jobs that name a queue would not start");
   list.add("batch", "jobs/status", {"patch"}, "jobs that were stopped would not start again");
-  list.add(kueue::kJobSetGroup, "jobsets", {"list", "patch", "watch"}, "jobs that name a queue would not start");
+  for (const Mutator& job : all_mutators()) {
+    if (kueue::job_kind(job.kind.group, job.kind.kind) != nullptr) {
+      list.add(job.kind.group, job.plural, {"list", "patch", "watch"}, "jobs that name a queue would not start");
+    }
+  }
   list.add(kueue::kReplicatedGroup, "leaderworkersets", {"list", "watch"}, kSee);
   list.add("", "pods", {"delete", "patch"}, "pods of jobs would not be told where to go");
   list.add(kueue::kGroup, "workloads", {"create", "delete", "patch", "update"},

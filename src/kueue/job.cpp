@@ -1,7 +1,6 @@
 #include "kueue/job.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <span>
 
@@ -13,8 +12,13 @@ namespace gantree::kueue {
 
 namespace {
 
-std::array<const JobKind*, 2> all_kinds() {
-  return {&batch_job(), &job_set()};
+const std::vector<const JobKind*>& all_kinds() {
+  static const std::vector<const JobKind*> kKinds = [] {
+    std::vector<const JobKind*> kinds = {&batch_job(), &job_set()};
+    kinds.insert(kinds.end(), role_jobs().begin(), role_jobs().end());
+    return kinds;
+  }();
+  return kKinds;
 }
 
 // A map with further entries, which count before those of the same key.
@@ -122,6 +126,12 @@ json::Value condition_that_holds(json::Reader& read, json::Value status, std::st
 
 int number_at(json::Reader& read, json::Value parent, std::string_view key, int fallback) {
   return static_cast<int>(read.integer(parent, key, 0, std::numeric_limits<int>::max()).value_or(fallback));
+}
+
+json::Out::Array set_suspend(const Object& job, const JobKind& kind, bool suspend) {
+  json::Patch patch(job.value);
+  patch.set(kind.suspend_field(), suspend);
+  return patch.take();
 }
 
 std::string annotation_path(std::string_view key) {

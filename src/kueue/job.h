@@ -1,10 +1,11 @@
 // Jobs of any kind that wait in a queue: what they ask for, how far they are, and how they are started and stopped.
 //
-// A kind is a JobKind in a file of its own and one line in job_kinds(). Pure.
+// A kind is a JobKind, and one line in job.cpp or in role_jobs(). Pure.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "dialects/object.h"
 #include "dialects/workloads/workload.h"
 #include "dialects/write.h"
+#include "json/patch.h"
 #include "json/write.h"
 
 namespace gantree::kueue {
@@ -70,6 +72,8 @@ class JobKind {
   JobKind& operator=(const JobKind&) = delete;
 
   [[nodiscard]] virtual ApiKind api() const = 0;
+  // The field by which it is stopped.
+  [[nodiscard]] virtual json::Patch::Path suspend_field() const { return {"spec", "suspend"}; }
   [[nodiscard]] virtual JobProgress progress(json::Reader& read, const Object& job) const = 0;
   // What `job` asks for; in the order of its templates.
   [[nodiscard]] virtual std::vector<SetSpec> sets(json::Reader& read, const Workload& job) const = 0;
@@ -83,6 +87,7 @@ class JobKind {
 
 [[nodiscard]] const JobKind& batch_job();
 [[nodiscard]] const JobKind& job_set();
+[[nodiscard]] std::span<const JobKind* const> role_jobs();  // of Kubeflow and Ray
 
 // nullptr where it is none of ours.
 [[nodiscard]] const JobKind* job_kind(std::string_view group, std::string_view kind);
@@ -102,6 +107,9 @@ inline constexpr std::string_view kCompletionIndex = "batch.kubernetes.io/job-co
 
 // One operation of a JSON Patch. Setting a field of an object that is there works whether the field is there or not.
 [[nodiscard]] json::Out set_field(std::string_view path, json::Out value);
+
+// The operations that stop a job, or let it go on; none where it does so already.
+[[nodiscard]] json::Out::Array set_suspend(const Object& job, const JobKind& kind, bool suspend);
 
 // Where an annotation stands; and the operations that set some, whether the object has any or not.
 [[nodiscard]] std::string annotation_path(std::string_view key);

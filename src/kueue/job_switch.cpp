@@ -5,6 +5,7 @@
 #include "dialects/kueue/names.h"
 #include "kueue/flavors.h"
 #include "kueue/start_record.h"
+#include "live/parsed.h"
 
 namespace gantree::kueue {
 
@@ -63,7 +64,11 @@ void JobSwitch::start(JobEntry& job, const std::string& key, const OwnSets& own,
 }
 
 void JobSwitch::stop(JobEntry& job, const std::string& key, Step& step) {
-  json::Out::Array operations = {set_field("/spec/suspend", true)};
+  const auto parsed = parse(job.text);
+  if (!parsed) {
+    return;  // what could be read when it came can be read again
+  }
+  json::Out::Array operations = set_suspend(parsed->object, *job.kind, true);
   if (!job.started_for.empty()) {
     operations.push_back(std::move(json::Out::object().add("op", "remove").add("path", annotation_path(kStartedFor))));
   }

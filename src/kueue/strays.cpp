@@ -1,5 +1,6 @@
 #include "kueue/strays.h"
 
+#include <span>
 #include <utility>
 
 #include "dialects/core/metadata.h"
@@ -13,6 +14,24 @@ namespace {
 // Labels by which pods name their Job, and the JobSet of that.
 constexpr std::string_view kOfJob = "batch.kubernetes.io/controller-uid";
 constexpr std::string_view kOfJobSet = "jobset.sigs.k8s.io/jobset-uid";
+// Labels of pods of other kinds, which name what makes them as their owner.
+constexpr std::string_view kOfTraining = "training.kubeflow.org/job-name";
+constexpr std::string_view kOfRay = "ray.io/cluster";
+
+// "" where nothing controls it.
+std::string_view controller_uid(json::Value metadata) {
+  const json::Value owners = metadata["ownerReferences"];
+  const bool listed = owners && owners.kind() == json::Kind::kArray;
+  for (const json::NodeData& item : listed ? owners.items() : std::span<const json::NodeData>()) {
+    const json::Value owner(&item);
+    const json::Value controls = owner["controller"];
+    const json::Value uid = text_at(owner, "uid");
+    if (uid && controls && controls.kind() == json::Kind::kBool && controls.text() == "true") {
+      return uid.text();
+    }
+  }
+  return {};
+}
 
 bool is_over(const Object& pod) {
   const json::Value phase = text_at(map_at(pod.value, "status"), "phase");
@@ -22,7 +41,8 @@ bool is_over(const Object& pod) {
 }  // namespace
 
 bool Strays::may_be_one(std::string_view text) {
-  return text.find(kOfJob) != std::string_view::npos;
+  return text.find(kOfJob) != std::string_view::npos || text.find(kOfTraining) != std::string_view::npos ||
+         text.find(kOfRay) != std::string_view::npos;
 }
 
 std::vector<std::string> Strays::see(const std::string& key, const Object& pod) {
@@ -37,10 +57,17 @@ std::vector<std::string> Strays::see(const std::string& key, const Object& pod) 
     return {};
   }
   std::vector<std::string> jobs;
+  const auto add = [&](std::string_view uid) {
+    jobs.emplace_back(uid);
+    by_job_[jobs.back()].insert(key);
+  };
+  const bool owned = text_at(labels, kOfTraining) || text_at(labels, kOfRay);
+  if (const std::string_view uid = owned ? controller_uid(metadata) : std::string_view(); !uid.empty()) {
+    add(uid);
+  }
   for (const std::string_view label : {kOfJob, kOfJobSet}) {
     if (const json::Value uid = text_at(labels, label)) {
-      jobs.emplace_back(uid.text());
-      by_job_[jobs.back()].insert(key);
+      add(uid.text());
     }
   }
   if (!jobs.empty()) {

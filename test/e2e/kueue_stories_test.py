@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from harness import operators
 from harness.cluster import NODES_OF_TESTS, SIMULATED
 from harness.gantree import binary
 from harness.queues import BLOCK, HOST, RACK, Queues
@@ -126,8 +127,28 @@ def test_story_6_a_leader_and_its_workers_are_in_one_rack(tell, stories):
         assert len(replica.values(RACK)) == 1
 
 
-def test_story_7_ranks_may_begin_elsewhere_than_at_0(tell):
-    story = tell("7-index-offset.yaml", 4, "statefulset-story-7")
+def test_story_7_a_launcher_and_its_workers_are_ranked_together(stories, tell, request):
+    """There is no MPI operator here: its pods are made by hand."""
+    definitions = operators.Definitions(stories.cluster, [("kubeflow.org/v2beta1", "MPIJob")])
+    request.addfinalizer(definitions.remove)
+    path = EXAMPLES / "kueue" / "7-launcher-and-workers.yaml"
+    stories.cluster.kubectl("apply", "-f", path)
+    request.addfinalizer(lambda: clear(stories, path))
+    assert stories.cluster.get("kubeflow.org/v2beta1", "MPIJob", "story-7", stories.namespace)["spec"]["runPolicy"]["suspend"] is True
+    stories.admitted("story-7")
+    operators.make_pods(stories.cluster, stories.namespace, stories.wait(lambda: started(stories, "story-7"), "the job to be started"))
+    story = Story(stories, "story-7", 4)
+    hosts = story.hosts_in_order(operators.INDEX)
+    assert hosts[0] == hosts[1] and hosts[2] == hosts[3] and len(story.values(HOST)) == 2 and len(story.values(RACK)) == 1, hosts
+
+
+def started(stories, name):
+    job = stories.cluster.get("kubeflow.org/v2beta1", "MPIJob", name, stories.namespace)
+    return None if job["spec"]["runPolicy"]["suspend"] else job
+
+
+def test_ranks_may_begin_elsewhere_than_at_0(tell):
+    story = tell("index-offset.yaml", 4, "statefulset-index-offset")
     hosts = story.hosts_in_order("apps.kubernetes.io/pod-index")
     assert hosts[0] == hosts[1] and hosts[2] == hosts[3] and len(story.values(RACK)) == 1, hosts
 

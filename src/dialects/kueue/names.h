@@ -10,6 +10,11 @@ inline constexpr std::string_view kFamily = "kueue";
 inline constexpr std::string_view kGroup = "kueue.x-k8s.io";
 inline constexpr std::string_view kJobSetGroup = "jobset.x-k8s.io";
 inline constexpr std::string_view kReplicatedGroup = "leaderworkerset.x-k8s.io";  // of LeaderWorkerSets
+inline constexpr std::string_view kTrainingGroup = "kubeflow.org";
+inline constexpr std::string_view kRayGroup = "ray.io";
+
+// The LocalQueue of those in its namespace that name none.
+inline constexpr std::string_view kDefaultQueue = "default";
 
 // On a Job or JobSet.
 inline constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";          // label; annotation in old files

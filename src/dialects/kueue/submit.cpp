@@ -13,7 +13,6 @@ namespace gantree::kueue {
 
 namespace {
 
-constexpr std::string_view kDefaultQueue = "default";
 constexpr std::string_view kNamespaceNameLabel = "kubernetes.io/metadata.name";  // set by Kubernetes itself
 
 std::string at(const JobRequest& workload, json::Value value) {

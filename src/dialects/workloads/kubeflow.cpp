@@ -38,14 +38,14 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// The operators accept role names in any letter case.
-json::Value role_spec(json::Value specs, std::string_view role) {
+// The operators accept role names in any letter case. nullptr where the job does without.
+const json::MemberData* role_spec(json::Value specs, std::string_view role) {
   for (const json::MemberData& member : specs.members()) {
     if (lower(member.key) == lower(role)) {
-      return json::Value(&member.value);
+      return &member;
     }
   }
-  return {};
+  return nullptr;
 }
 
 bool knows(const Layout& layout, std::string_view role) {
@@ -82,8 +82,10 @@ void read_kubeflow_job(WorkloadReader& reader) {
     if (role.empty()) {
       continue;
     }
-    if (const json::Value replica = role_spec(specs, role)) {
-      reader.add(lower(role), read.as_object(replica, role), 1, reader.count(replica, "replicas", 1));
+    if (const json::MemberData* found = role_spec(specs, role)) {
+      const json::Value replica(&found->value);
+      reader.add(lower(role), read.as_object(replica, role), 1, reader.count(replica, "replicas", 1)).pointer =
+          fmt::format("/spec/{}/{}/template", layout.member, found->key);
     }
   }
   object_to_strangers(reader, layout, specs);

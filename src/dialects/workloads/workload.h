@@ -24,6 +24,7 @@ namespace gantree {
 struct PodTemplate {
   std::string role;          // "main", "leader", "worker", the name of a replicatedJob, ...
   json::Value at;            // where it stands: the replica spec, the worker group, the Job spec
+  std::string pointer = {};  // to the pod template, as a JSON Pointer; of training jobs and Ray clusters
   json::Value metadata;      // of the pods; may be absent
   json::Value job_metadata;  // of the child Jobs that make the pods, where there are such; else absent
   json::Value spec;          // of the pods

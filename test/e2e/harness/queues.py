@@ -91,7 +91,7 @@ class Queues:
 
     def pods(self, name):
         """The pods of the job, or of the group, with this name that are not being deleted."""
-        marks = ("job-name", "jobset.sigs.k8s.io/jobset-name", f"{KUEUE}/pod-group-name")
+        marks = ("job-name", "jobset.sigs.k8s.io/jobset-name", "training.kubeflow.org/job-name", f"{KUEUE}/pod-group-name")
         return [pod for pod in self.cluster.pods(self.namespace)
                 if name in [pod["metadata"].get("labels", {}).get(mark) for mark in marks]
                 and not pod["metadata"].get("deletionTimestamp")]

@@ -64,6 +64,14 @@ TEST(Doctor, TellsWhichQueuesAdmitNothingAndWhy) {
   EXPECT_TRUE(check_queues({}).empty());
 }
 
+TEST(Doctor, TellsOfJobsInQueuesThatNobodyStarts) {
+  EXPECT_FALSE(check_unsupported("TrainJob", {}));
+  const auto finding = check_unsupported("trainer.kubeflow.org/v1alpha1 TrainJob", {"a/one", "b/two"});
+  ASSERT_TRUE(finding);
+  says(*finding, Health::kWarning,
+       "2 of kind trainer.kubeflow.org/v1alpha1 TrainJob name a queue, which has no effect: a/one, b/two");
+}
+
 TEST(Doctor, TellsOldServers) {
   says(check_version("https://x", "v1.36.3"), Health::kOk, "Kubernetes v1.36.3");
   says(check_version("https://x", "v1.20.1+vendor"), Health::kWarning, "older");

@@ -28,7 +28,15 @@ those that something makes that waits itself. */}}
 {{- define "gantree.jobKinds" -}}
 - {plural: jobs, group: batch, version: v1, mutated: [CREATE]}
 - {plural: jobsets, group: jobset.x-k8s.io, version: v1alpha2, mutated: [CREATE]}
-- {plural: pods, group: "", version: v1, mutated: [CREATE], without: batch.kubernetes.io/job-name}
+- {plural: pytorchjobs, group: kubeflow.org, version: v1, mutated: [CREATE]}
+- {plural: tfjobs, group: kubeflow.org, version: v1, mutated: [CREATE]}
+- {plural: xgboostjobs, group: kubeflow.org, version: v1, mutated: [CREATE]}
+- {plural: paddlejobs, group: kubeflow.org, version: v1, mutated: [CREATE]}
+- {plural: jaxjobs, group: kubeflow.org, version: v1, mutated: [CREATE]}
+- {plural: mpijobs, group: kubeflow.org, version: v2beta1, mutated: [CREATE]}
+- {plural: rayclusters, group: ray.io, version: v1, mutated: [CREATE]}
+- {plural: rayjobs, group: ray.io, version: v1, mutated: [CREATE]}
+- {plural: pods, group: "", version: v1, mutated: [CREATE], without: batch.kubernetes.io/job-name, made: [controller-revision-hash, leaderworkerset.sigs.k8s.io/name, pod-template-hash, ray.io/cluster, training.kubeflow.org/job-name]}
 - {plural: deployments, group: apps, version: v1, mutated: [CREATE, UPDATE]}
 - {plural: replicasets, group: apps, version: v1, mutated: [CREATE, UPDATE], without: pod-template-hash}
 - {plural: statefulsets, group: apps, version: v1, mutated: [CREATE, UPDATE]}

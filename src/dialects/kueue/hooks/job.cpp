@@ -1,10 +1,11 @@
-// Job and JobSet.
+// Job, JobSet, and the kinds of Kubeflow and Ray.
 #include <fmt/format.h>
 
 #include "dialects/kueue/hooks/hooks.h"
 #include "dialects/kueue/hooks/job_object.h"
 #include "dialects/kueue/names.h"
 #include "dialects/kueue/waiting_job.h"
+#include "dialects/workloads/workload.h"
 #include "json/patch.h"
 
 namespace gantree::kueue {
@@ -17,24 +18,45 @@ std::string_view parallelism_of(const Object& object) {
   return number && number.kind() == json::Kind::kNumber ? number.text() : "1";
 }
 
+constexpr std::string_view kNoClusterOfItsOwn =
+    "this RayJob runs in a cluster that is there, which waits or does not wait for itself: it starts without waiting";
+
+// Where the launcher works beside the workers it has rank 0, and their ranks begin at 1.
+void number_workers(const Object& object, json::Patch& patch) {
+  const json::Value spec = map_at(object.value, "spec");
+  const json::Value both = spec ? spec["runLauncherAsWorker"] : json::Value();
+  const json::Value roles = map_at(spec, "mpiReplicaSpecs");
+  if (!both || both.kind() != json::Kind::kBool || both.text() != "true" || !map_at(roles, "Launcher") ||
+      !map_at(roles, "Worker")) {
+    return;
+  }
+  const json::Value workers = map_at(map_at(map_at(roles, "Worker"), "template"), "metadata");
+  if (!text_at(map_at(workers, "annotations"), kIndexOffset)) {
+    patch.set({"spec", "mpiReplicaSpecs", "Worker", "template", "metadata", "annotations", kIndexOffset}, "1");
+  }
+}
+
 }  // namespace
 
 Mutation suspend_job(const NamedObject& named, const Object* old) {
   const Object& object = named.object;
-  if (old != nullptr || queue_of(object).empty() || is_of_job_set(object)) {
+  if (old != nullptr || queue_of(object).empty() || is_part_of_job(object)) {
     return {};
   }
   if (!waits_by_itself(object)) {
-    return {.warnings = {prebuilt_warning(object)}};
+    return {.warnings = {prebuilt_of(object).empty() ? std::string(kNoClusterOfItsOwn) : prebuilt_warning(object)}};
   }
   json::Patch patch(object.value);
-  patch.set({"spec", "suspend"}, true);
+  patch.set(suspend_field(object), true);
+  if (object.kind == "MPIJob") {
+    number_workers(object, patch);
+  }
   return {.patch = patch.take()};
 }
 
 std::optional<std::string> forbid_job_change(const NamedObject& named, const Object& old) {
   const Object& object = named.object;
-  if (is_of_job_set(object)) {
+  if (is_part_of_job(object)) {
     return std::nullopt;
   }
   const bool runs = !is_suspended(object);

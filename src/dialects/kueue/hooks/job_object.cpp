@@ -47,8 +47,10 @@ Owner controller_of(const Object& object) {
 }
 
 bool is_suspended(const Object& object) {
-  const json::Value spec = object.value["spec"];
-  const json::Value suspend = spec ? spec["suspend"] : json::Value();
+  json::Value suspend = object.value;
+  for (const std::string_view name : suspend_field(object)) {
+    suspend = suspend ? suspend[name] : json::Value();
+  }
   return suspend && suspend.kind() == json::Kind::kBool && suspend.text() == "true";
 }
 
@@ -59,6 +61,11 @@ std::string prebuilt_warning(const Object& object) {
 
 std::optional<std::string> forbid_common_change(const Object& object, const Object& old, bool running) {
   const std::pair<std::string_view, std::pair<std::string_view, std::string_view>> kFixed[] = {
+json::Patch::Path suspend_field(const Object& object) {
+  return object.group == kTrainingGroup ? json::Patch::Path{"spec", "runPolicy", "suspend"}
+                                        : json::Patch::Path{"spec", "suspend"};
+}
+
       {kQueueName, {queue_of(old), queue_of(object)}},
       {kPrebuiltWorkload, {prebuilt_of(old), prebuilt_of(object)}},
       {kMaxSeconds, {label_of(old, kMaxSeconds), label_of(object, kMaxSeconds)}},

@@ -7,6 +7,7 @@
 
 #include "dialects/core/metadata.h"
 #include "dialects/object.h"
+#include "json/patch.h"
 
 namespace gantree::kueue {
 
@@ -16,7 +17,9 @@ namespace gantree::kueue {
 [[nodiscard]] std::string_view queue_of(const Object& object);
 [[nodiscard]] std::string_view prebuilt_of(const Object& object);
 [[nodiscard]] Owner controller_of(const Object& object);
-[[nodiscard]] bool is_suspended(const Object& object);  // by spec.suspend
+// The field by which a job of its kind is stopped, and whether it is.
+[[nodiscard]] json::Patch::Path suspend_field(const Object& object);
+[[nodiscard]] bool is_suspended(const Object& object);
 
 // Why it is not taken up although it names a queue: its workload is somebody else's.
 [[nodiscard]] std::string prebuilt_warning(const Object& object);

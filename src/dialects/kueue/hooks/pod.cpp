@@ -11,17 +11,13 @@
 #include "dialects/kueue/hooks/pod_group.h"
 #include "dialects/kueue/hooks/role_hash.h"
 #include "dialects/kueue/names.h"
+#include "dialects/kueue/waiting_job.h"
 #include "dialects/lws/names.h"
 #include "json/patch.h"
 
 namespace gantree::kueue {
 
 namespace {
-
-bool is_of_job(const Object& pod) {
-  const Owner owner = controller_of(pod);
-  return owner.kind == "Job" && owner.group == "batch";
-}
 
 json::Value list_in(json::Value parent, std::string_view key) {
   const json::Value list = parent ? parent[key] : json::Value();
@@ -125,7 +121,7 @@ std::optional<std::string> wrong_group(const Object& pod) {
 
 Mutation gate_pod(const NamedObject& named, const Object* old) {
   const Object& pod = named.object;
-  if (old != nullptr || queue_of(pod).empty() || is_of_job(pod)) {
+  if (old != nullptr || queue_of(pod).empty() || is_part_of_job(pod)) {
     return {};
   }
   if (!prebuilt_of(pod).empty()) {
@@ -157,7 +153,7 @@ Mutation gate_pod(const NamedObject& named, const Object* old) {
 
 Admission validate_pod(const NamedObject& named) {
   const Object& pod = named.object;
-  if (queue_of(pod).empty() || !prebuilt_of(pod).empty() || is_of_job(pod)) {
+  if (queue_of(pod).empty() || !prebuilt_of(pod).empty() || is_part_of_job(pod)) {
     return {};
   }
   if (auto wrong = wrong_group(pod)) {
@@ -168,7 +164,7 @@ Admission validate_pod(const NamedObject& named) {
 
 std::optional<std::string> forbid_pod_change(const NamedObject& named, const Object& old) {
   const Object& pod = named.object;
-  if (is_of_job(pod)) {
+  if (is_part_of_job(pod)) {
     return std::nullopt;
   }
   if (auto refusal = forbid_common_change(pod, old, !has_gate(pod, kAdmissionGate))) {

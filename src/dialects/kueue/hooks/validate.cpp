@@ -51,6 +51,30 @@ std::optional<std::string> wrong_templates(const Workload& workload) {
   return read.ok() ? objection.first() : std::optional(read.error().value().message);
 }
 
+// What cannot be counted, or would outlive its Workload.
+std::optional<std::string> wrong_roles(const Workload& workload) {
+  const Object& object = workload.object;
+  if (object.group == kTrainingGroup) {
+    return workload.objection;
+  }
+  const json::Value spec = map_at(object.value, "spec");
+  const json::Value cluster = object.kind == "RayJob" ? map_at(spec, "rayClusterSpec") : spec;
+  if (object.group != kRayGroup || !cluster) {
+    return std::nullopt;
+  }
+  const auto holds = [](json::Value parent, std::string_view key) {
+    const json::Value flag = parent[key];
+    return flag && flag.kind() == json::Kind::kBool && flag.text() == "true";
+  };
+  if (holds(cluster, "enableInTreeAutoscaling")) {
+    return "enableInTreeAutoscaling cannot be true in a queue: quota is given for so many pods as are asked for";
+  }
+  if (object.kind == "RayJob" && !holds(spec, "shutdownAfterJobFinishes")) {
+    return "shutdownAfterJobFinishes must be true in a queue: the cluster would go on without quota";
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Admission validate_job(const NamedObject& named) {
@@ -64,6 +88,9 @@ Admission validate_job(const NamedObject& named) {
   const auto workload = read_workload(named);
   if (!workload) {
     return {.refusal = without_place(object.file, workload.error().message), .warnings = {}};
+  }
+  if (auto wrong = wrong_roles(*workload)) {
+    return {.refusal = without_place(object.file, std::move(*wrong)), .warnings = {}};
   }
   if (auto wrong = wrong_templates(*workload)) {
     return {.refusal = without_place(object.file, std::move(*wrong)), .warnings = {}};
