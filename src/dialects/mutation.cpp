@@ -64,6 +64,29 @@ Mutation change(const Mutator& mutator, const NamedObject& named, const Object* 
   return mutation;
 }
 
+Mutation enqueue(const Mutator& mutator, const NamedObject& named, bool has_default) {
+  const Object& object = named.object;
+  const std::string_view queue = kueue::queue_to_join(object, has_default);
+  if (queue.empty()) {
+    return {};
+  }
+  json::Patch label(object.value);
+  label.set({"metadata", "labels", kueue::kQueueName}, queue);
+  json::Overlay overlay;
+  const json::Value metadata = map_at(object.value, "metadata");
+  const json::Value labels =
+      overlay.with(map_at(metadata, "labels"), kueue::kQueueName, overlay.text(queue, object.value.line()));
+  Object labelled = object;
+  labelled.value = overlay.with(object.value, "metadata", overlay.with(metadata, "labels", labels));
+  Mutation mutation = change(mutator, {labelled, named.ns, named.name}, nullptr);
+  json::Out::Array patch = label.take();
+  for (json::Out& operation : mutation.patch) {
+    patch.push_back(std::move(operation));
+  }
+  mutation.patch = std::move(patch);
+  return mutation;
+}
+
 Admission admit(const Mutator& mutator, const NamedObject& named, const Object* old) {
   if (old != nullptr && !is_leaving(named.object)) {
     if (auto refusal = mutator.forbid(named, *old)) {

@@ -423,6 +423,10 @@ const Setup& Controller::setup() const {
   return parts_->ledger.setup;
 }
 
+bool Controller::has_default_queue(std::string_view ns) const {
+  return parts_->ledger.default_queues.contains(ns);
+}
+
 QueueStatuses Controller::queue_statuses() const {
   return kueue::queue_statuses(parts_->ledger);
 }

@@ -24,6 +24,10 @@ std::string kind_key(std::string_view kind, std::string_view ns, std::string_vie
   return fmt::format("{} {}/{}", kind, ns, name);
 }
 
+bool is_default_queue(std::string_view kind, std::string_view name) {
+  return kind == "LocalQueue" && name == kDefaultQueue;
+}
+
 }  // namespace
 
 Result<> EventReader::changed(const LiveObject& object) {
@@ -61,6 +65,9 @@ Result<> EventReader::changed(const LiveObject& object) {
       ledger_.touch_templates(object.ns);
     }
     return {};
+  }
+  if (is_default_queue(object.kind, object.name)) {
+    ledger_.default_queues.add(object.ns);
   }
   const std::string key = kind_key(object.kind, object.ns, object.name);
   reporter_.changed(key, object, parsed->object);
@@ -283,6 +290,9 @@ void EventReader::removed(std::string_view kind, std::string_view ns, std::strin
   if (ledger_.jobs.contains(full)) {
     ledger_.forget_job(full);
     return;
+  }
+  if (is_default_queue(kind, name)) {
+    ledger_.default_queues.remove(ns);
   }
   reporter_.removed(full);
   release_.removed(full);

@@ -17,6 +17,7 @@
 #include "dialects/kueue/neighbour.h"
 #include "kueue/agenda.h"
 #include "kueue/budgets.h"
+#include "kueue/default_queues.h"
 #include "kueue/entry.h"
 #include "kueue/hostnames.h"
 #include "kueue/job_entry.h"
@@ -65,6 +66,7 @@ struct Ledger {
   Neighbour neighbour;
   PodDefaults defaults;
   Budgets budgets;
+  DefaultQueues default_queues;
 
   // What users set up, and what became of it.
   std::map<std::string, Entry> entries;  // by namespace/name

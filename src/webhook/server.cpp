@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kValidate = "/validate/";
 constexpr std::string_view kMutate = "/mutate/";
+constexpr std::string_view kEnqueue = "/enqueue/";
 constexpr std::string_view kConvert = "/convert";
 // The API server takes objects of 3 MiB; an update brings the old one along.
 constexpr std::size_t kLargestBody = std::size_t{8} << 20;
@@ -89,6 +90,11 @@ void Routes::mutate(std::string_view name, Judge judge) {
   GANTREE_CHECK(added);
 }
 
+void Routes::enqueue(std::string_view name, Judge judge) {
+  const bool added = judges_.emplace(fmt::format("{}{}", kEnqueue, name), std::move(judge)).second;
+  GANTREE_CHECK(added);
+}
+
 const Judge* Routes::find(std::string_view path) const {
   const auto it = judges_.find(path);
   return it == judges_.end() ? nullptr : &it->second;
@@ -98,7 +104,7 @@ const Convert* Routes::find_convert(std::string_view path) const {
   return path == kConvert && convert_ ? &convert_ : nullptr;
 }
 
-Routes dialect_routes() {
+Routes dialect_routes(HasDefaultQueue has_default) {
   Routes routes;
   routes.convert(kueue::convert);
   for (const Validator& validator : all_validators()) {
@@ -116,6 +122,12 @@ Routes dialect_routes() {
     routes.mutate(mutator.plural, [&mutator](const Review& review) {
       return judge(mutator.kind, review,
                    [&](const NamedObject& named, const Object* old) { return to_answer(change(mutator, named, old)); });
+    });
+    routes.enqueue(mutator.plural, [&mutator, has_default](const Review& review) {
+      return judge(mutator.kind, review, [&](const NamedObject& named, const Object* old) {
+        // What is there already goes on.
+        return old != nullptr ? Answer{} : to_answer(enqueue(mutator, named, has_default && has_default(named.ns)));
+      });
     });
   }
   return routes;

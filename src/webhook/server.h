@@ -1,10 +1,12 @@
-// The webhooks over HTTPS: POST /validate/NAME and /mutate/NAME for admission, /convert for versions of objects.
+// The webhooks over HTTPS: POST /validate/NAME, /mutate/NAME and /enqueue/NAME for admission, /convert for versions of
+// objects.
 //
 // Thread rule: judges run on the server's thread, one at a time.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,6 +26,7 @@ class Routes {
   // Requires a name that is not taken.
   void validate(std::string_view name, Judge judge);
   void mutate(std::string_view name, Judge judge);
+  void enqueue(std::string_view name, Judge judge);
   void convert(Convert convert) { convert_ = std::move(convert); }
   // nullptr where nobody answers.
   [[nodiscard]] const Judge* find(std::string_view path) const;
@@ -35,8 +38,12 @@ class Routes {
   Convert convert_;
 };
 
-// All that the dialects validate and change, by the plural of the kind.
-[[nodiscard]] Routes dialect_routes();
+// Whether a namespace has a LocalQueue for those that name none.
+using HasDefaultQueue = std::function<bool(std::string_view ns)>;
+
+// All that the dialects validate and change, by the plural of the kind. The only thing that they do not find in the
+// question itself is asked of `has_default`; where that is absent, no namespace has one.
+[[nodiscard]] Routes dialect_routes(HasDefaultQueue has_default = {});
 
 // The answer to one HTTP request.
 [[nodiscard]] http::Response respond(const Routes& routes, const http::IncomingRequest& request);

@@ -26,7 +26,9 @@ class Webhooks:
         for configuration in self._configurations:
             for hook in configuration["webhooks"]:
                 hook["clientConfig"] = {"url": f"https://127.0.0.1:{self._port}{hook['clientConfig']['service']['path']}"}
-                hook["failurePolicy"] = failure_policy or hook["failurePolicy"]
+                # What carries no label of a queue is stored whether anybody answers or not.
+                if failure_policy and "default-queue" not in hook["name"]:
+                    hook["failurePolicy"] = failure_policy
             cluster.create(configuration)
         self._convert({"strategy": "Webhook", "webhook": {
             "conversionReviewVersions": ["v1"], "clientConfig": {"url": f"https://127.0.0.1:{self._port}/convert"}}})

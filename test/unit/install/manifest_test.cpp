@@ -111,6 +111,7 @@ TEST(Manifest, HasTheApiServerAskWhatIsServed) {
   for (const Mutator& mutator : all_mutators()) {
     validated.insert(line("validate", mutator.plural, mutator.kind));
     mutated.insert(line("mutate", mutator.plural, mutator.kind));
+    mutated.insert(line("enqueue", mutator.plural, mutator.kind));
   }
   EXPECT_EQ(asked("ValidatingWebhookConfiguration"), validated);
   EXPECT_EQ(asked("MutatingWebhookConfiguration"), mutated);

@@ -88,6 +88,27 @@ TEST(WebhookServer, ChangesJobsThatNameAQueue) {
   EXPECT_EQ(ask("/mutate/jobsets", question).code, 400);
 }
 
+TEST(WebhookServer, PutsNewJobsWithoutALabelIntoTheQueueOfTheirNamespace) {
+  const std::string_view job =
+      R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"n"},"spec":{"template":{"spec":{"containers":[]}}}})";
+  const auto enqueue = [](const HasDefaultQueue& has_default, const Question& question) {
+    const http::Response response =
+        respond(dialect_routes(has_default),
+                {.method = "POST", .path = "/enqueue/jobs", .query = {}, .headers = {}, .body = review_of(question)});
+    const Told answer = told(response.body);
+    EXPECT_TRUE(answer.allowed);
+    return from_base64(answer.patch).value_or("");
+  };
+  const Question question{.group = "batch", .kind = "Job", .object = job, .version = "v1"};
+  const auto here = [](std::string_view ns) { return ns == "ns"; };
+  EXPECT_NE(enqueue(here, question).find(R"("/spec/suspend","value":true)"), std::string::npos);
+  EXPECT_EQ(enqueue([](std::string_view) { return false; }, question), "");
+  EXPECT_EQ(enqueue({}, question), "");
+  const Question update{
+      .group = "batch", .kind = "Job", .operation = "UPDATE", .object = job, .old_object = job, .version = "v1"};
+  EXPECT_EQ(enqueue(here, update), "") << "what is there already goes on";
+}
+
 TEST(WebhookServer, RefusesChangesOfJobsThatRun) {
   const std::string other =
       R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"n"},"spec":{"template":{"spec":{"containers":[]}}}})";

@@ -24,7 +24,8 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end -}}
 
 {{/* The kinds of jobs that may name a queue. `mutated`: when they are changed on their way in. `without`: the label of
-those that something makes that waits itself. */}}
+those that something makes that waits itself. `made`: further labels of those that something makes that has a queue for
+all of them, or none; they are not put into the queue `default` one by one. */}}
 {{- define "gantree.jobKinds" -}}
 - {plural: jobs, group: batch, version: v1, mutated: [CREATE]}
 - {plural: jobsets, group: jobset.x-k8s.io, version: v1alpha2, mutated: [CREATE]}
@@ -57,8 +58,9 @@ clientConfig:
   {{- end }}
 {{- end -}}
 
-{{/* Nobody is asked about objects that name no queue. Arguments: the root, one of the kinds, the operations. */}}
-{{- define "gantree.jobWebhook" -}}
+{{/* What is asked about objects of a kind. Arguments: the root, one of the kinds, the operations, whether they carry the
+label of a queue (Exists) or not (DoesNotExist), labels that they must not carry. */}}
+{{- define "gantree.jobRules" -}}
 {{- $root := index . 0 -}}
 {{- $kind := index . 1 -}}
 rules:
@@ -69,8 +71,8 @@ rules:
     scope: Namespaced
 objectSelector:
   matchExpressions:
-    - {key: kueue.x-k8s.io/queue-name, operator: Exists}
-    {{- with $kind.without }}
+    - {key: kueue.x-k8s.io/queue-name, operator: {{ index . 3 }}}
+    {{- range index . 4 }}
     - {key: {{ . }}, operator: DoesNotExist}
     {{- end }}
 namespaceSelector:
@@ -79,6 +81,22 @@ namespaceSelector:
 admissionReviewVersions: [v1]
 sideEffects: None
 matchPolicy: Equivalent
+{{- end -}}
+
+{{/* About those that carry no label of a queue. A cluster in which nobody answers goes on. Arguments: the root, one of the
+kinds. */}}
+{{- define "gantree.enqueueWebhook" -}}
+{{- $kind := index . 1 -}}
+{{ include "gantree.jobRules" (list (index . 0) $kind (list "CREATE") "DoesNotExist" (concat (compact (list $kind.without)) ($kind.made | default list))) }}
+failurePolicy: Ignore
+timeoutSeconds: 2
+{{- end -}}
+
+{{/* About those that carry one. Arguments: the root, one of the kinds, the operations. */}}
+{{- define "gantree.jobWebhook" -}}
+{{- $root := index . 0 -}}
+{{- $kind := index . 1 -}}
+{{ include "gantree.jobRules" (list $root $kind (index . 2) "Exists" (compact (list $kind.without))) }}
 {{- if has "UPDATE" (index . 2) }}
 # What is going must be able to go whether anybody answers or not.{{ if eq $kind.plural "pods" }} Pods change often, and only their labels matter then.{{ end }}
 matchConditions:

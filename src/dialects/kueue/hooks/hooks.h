@@ -13,7 +13,11 @@
 
 namespace gantree::kueue {
 
-// Job and JobSet: created suspended.
+// Of a new object without the label: the queue that its annotation names, else `default` where its namespace has a
+// LocalQueue of that name; "" where it is left alone.
+[[nodiscard]] std::string_view queue_to_join(const Object& object, bool has_default);
+
+// Job, JobSet, and the kinds of Kubeflow and Ray: created suspended.
 [[nodiscard]] Mutation suspend_job(const NamedObject& named, const Object* old);
 [[nodiscard]] std::optional<std::string> forbid_job_change(const NamedObject& named, const Object& old);
 

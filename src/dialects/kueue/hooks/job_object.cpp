@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "dialects/kueue/hooks/hooks.h"
 #include "dialects/kueue/names.h"
+#include "dialects/kueue/waiting_job.h"
 #include "dialects/workloads/workload.h"
 
 namespace gantree::kueue {
@@ -36,6 +38,17 @@ std::string_view queue_of(const Object& object) {
   return label_of(object, kQueueName);
 }
 
+std::string_view queue_to_join(const Object& object, bool has_default) {
+  const json::Value spec = object.value["spec"];
+  const bool has_node = object.kind == "Pod" && text_at(spec, "nodeName");
+  if (!queue_of(object).empty() || !prebuilt_of(object).empty() || has_node || is_guest(object) ||
+      is_part_of_workload(object)) {
+    return {};
+  }
+  const std::string_view named = annotation_of(object, kQueueName);
+  return named.empty() && has_default ? kDefaultQueue : named;
+}
+
 std::string_view prebuilt_of(const Object& object) {
   const std::string_view label = label_of(object, kPrebuiltWorkload);
   return label.empty() ? annotation_of(object, kPrebuiltWorkload) : label;
@@ -44,6 +57,11 @@ std::string_view prebuilt_of(const Object& object) {
 Owner controller_of(const Object& object) {
   json::Reader read(object.file, std::string(object.kind));
   return read_controller(read, object.metadata());
+}
+
+json::Patch::Path suspend_field(const Object& object) {
+  return object.group == kTrainingGroup ? json::Patch::Path{"spec", "runPolicy", "suspend"}
+                                        : json::Patch::Path{"spec", "suspend"};
 }
 
 bool is_suspended(const Object& object) {
@@ -61,11 +79,6 @@ std::string prebuilt_warning(const Object& object) {
 
 std::optional<std::string> forbid_common_change(const Object& object, const Object& old, bool running) {
   const std::pair<std::string_view, std::pair<std::string_view, std::string_view>> kFixed[] = {
-json::Patch::Path suspend_field(const Object& object) {
-  return object.group == kTrainingGroup ? json::Patch::Path{"spec", "runPolicy", "suspend"}
-                                        : json::Patch::Path{"spec", "suspend"};
-}
-
       {kQueueName, {queue_of(old), queue_of(object)}},
       {kPrebuiltWorkload, {prebuilt_of(old), prebuilt_of(object)}},
       {kMaxSeconds, {label_of(old, kMaxSeconds), label_of(object, kMaxSeconds)}},
