@@ -172,10 +172,11 @@ def test_a_workload_can_be_suspended_and_unsuspended(pool):
 # --- mistakes ---
 
 
-def test_an_unknown_level_deactivates_the_workload_and_is_named(pool):
+@pytest.mark.parametrize("mark", [REQUIRED, PREFERRED])
+def test_an_unknown_level_deactivates_the_workload_and_is_named(pool, mark):
     pool.make_nodes(1)
     pool.make_queue()
-    pool.submit_job("train", 2, {REQUIRED: "example.com/rak"})
+    pool.submit_job("train", 2, {mark: "example.com/rak"})
     workload = pool.told("train", "Evicted", "True", "Deactivated", "example.com/rak")
     pool.wait(lambda: pool.workload("train")["spec"]["active"] is False, "the workload to be deactivated")
     assert "example.com/rak" in condition(workload, "QuotaReserved")["message"]
@@ -197,6 +198,39 @@ def test_an_annotation_on_one_template_alone_deactivates_the_workload_and_is_nam
     pool.wait(lambda: pool.workload("train")["spec"]["active"] is False, "the workload to be deactivated")
     pool.wait(lambda: any("driver" in message for _, message in pool.events(workload)), "an event that names the template")
     no_pods(pool, "train")
+
+
+# --- levels that the scheduler chooses ---
+
+
+def blocks(pool, name):
+    nodes = pool.labels_of_nodes()
+    return {nodes[pod["spec"]["nodeName"]][BLOCK] for pod in pool.pods(name)}
+
+
+def test_auto_required_is_one_domain_of_the_top_and_in_it_the_fewest(pool):
+    pool.make_nodes(1, racks=2, block="b1")
+    pool.make_nodes(2, racks=2, block="b2")
+    pool.make_queue()
+    pool.submit_job("train", 24, {REQUIRED: "auto"})
+    given = pool.check_assignment("train", pool.running("train", 24))["main"]
+    assert blocks(pool, "train") == {"b2"} and [count for _, count in given] == [8, 8, 8]
+    # No block holds so many.
+    pool.submit_job("large", 33, {REQUIRED: "auto"})
+    pool.told("large", "QuotaReserved", "False", "TopologyPlacementFailed", "TopologyTooLarge")
+
+
+def test_auto_preferred_is_the_lowest_level_that_holds_all_and_else_as_close_as_possible(pool):
+    pool.make_nodes(1, racks=2, block="b1")
+    pool.make_nodes(2, racks=2, block="b2")
+    pool.make_queue()
+    pool.submit_job("small", 8, {PREFERRED: "auto"})
+    given = pool.check_assignment("small", pool.running("small", 8))["main"]
+    assert len(given) == 1, "one host holds them"
+    pool.delete_job("small")
+    pool.submit_job("large", 40, {PREFERRED: "auto"})
+    pool.check_assignment("large", pool.running("large", 40))
+    assert blocks(pool, "large") == {"b1", "b2"}, "no block holds them, and it does not wait for one"
 
 
 # --- quota and queues ---
