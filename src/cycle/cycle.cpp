@@ -11,6 +11,7 @@
 #include "cycle/evict.h"
 #include "cycle/obstacle.h"
 #include "cycle/start.h"
+#include "cycle/ways.h"
 #include "queue/order.h"
 
 namespace gantree {
@@ -30,17 +31,26 @@ Decision undecided(const Submission& submission) {
   return decision;
 }
 
-// The alternatives in the order in which they are tried.
-std::vector<const Alternative*> in_order(const Submission& submission, const Quota& quota) {
-  std::vector<const Alternative*> alternatives;
-  for (const Alternative& alternative : submission.alternatives) {
-    alternatives.push_back(&alternative);
-  }
+// So many ways for which quota is short are looked at where none starts, to tell which reason is nearest to being
+// lifted.
+constexpr std::size_t kMostExplained = 8;
+
+// The ways in the order in which they are tried, one kind after the other.
+std::vector<Reach> reaches_of(const Submission& submission) {
+  std::vector<Reach> reaches;
   if (submission.own_quota_first) {
-    std::stable_partition(alternatives.begin(), alternatives.end(),
-                          [&](const Alternative* alternative) { return !quota.would_borrow(demand_of(*alternative)); });
+    reaches.push_back(Reach::kOwnQuota);
   }
-  return alternatives;
+  if (submission.evicts_before_next) {
+    reaches.push_back(Reach::kQuota);  // evictions may give the quota
+  }
+  reaches.push_back(Reach::kQuotaNow);
+  reaches.push_back(Reach::kQuota);
+  return reaches;
+}
+
+bool is_for_want_of_room(const Obstacle& obstacle) {
+  return obstacle.reason == Reason::kTopologyBusy || obstacle.reason == Reason::kTopologyTooLarge;
 }
 
 // How many gangs are tried once more after an eviction: bounds the work where very many wait.
@@ -133,16 +143,34 @@ class Cycle {
   bool starts_now(std::size_t position) {
     const Submission& submission = submissions_[position];
     const Decision& decision = take(position, [&] {
-      for (const Alternative* alternative : in_order(submission, quota_)) {
-        if (auto started = try_to_start(cluster_, quota_, submission, *alternative)) {
-          Decision made = undecided(submission);
-          accept(submission, *alternative, std::move(*started), made);
-          return made;
+      Decision made = undecided(submission);
+      std::vector<Obstacle> obstacles;
+      Ways ways(submission, quota_);
+      for (const Reach reach : reaches_of(submission)) {
+        ways.begin(reach);
+        while (const Alternative* way = reach == Reach::kQuota ? nullptr : ways.next()) {
+          if (starts_with(submission, *way, made, obstacles)) {
+            return made;
+          }
+          if (is_for_want_of_room(obstacles.back())) {
+            ways.no_room([&](const Alternative& some) { return room_for(cluster_, some); });
+          }
         }
       }
       return plan_.decisions[*decided_[position]];
     });
     return decision.state == GangState::kPlaced;
+  }
+
+  bool starts_with(const Submission& submission, const Alternative& way, Decision& decision,
+                   std::vector<Obstacle>& obstacles) {
+    auto started = try_to_start(cluster_, quota_, submission, way);
+    if (started) {
+      accept(submission, way, std::move(*started), decision);
+      return true;
+    }
+    obstacles.push_back(std::move(started.error()));
+    return false;
   }
 
   // Behind the head of a strict queue nothing starts before it, save what is turned down anyway.
@@ -172,32 +200,70 @@ class Cycle {
       decision.message = submission.rejection->message;
       return decision;
     }
-    GANTREE_CHECK(!submission.alternatives.empty());
-    const std::vector<const Alternative*> alternatives = in_order(submission, quota_);
+    GANTREE_CHECK(!submission.parts.empty());
+    Ways ways(submission, quota_);
     std::vector<Obstacle> obstacles;
     std::string why_not;
-    for (std::size_t i = 0; i < alternatives.size(); ++i) {
-      if (auto started = try_to_start(cluster_, quota_, submission, *alternatives[i])) {
-        accept(submission, *alternatives[i], std::move(*started), decision);
-        return decision;
-      } else {
-        obstacles.push_back(std::move(started.error()));
+    if (!starts(submission, ways, decision, obstacles, why_not)) {
+      tell_why(submission, ways, std::move(obstacles), why_not, decision);
+    }
+    return decision;
+  }
+
+  // Tries the ways in order of preference, and evictions where they come in it.
+  bool starts(const Submission& submission, Ways& ways, Decision& decision, std::vector<Obstacle>& obstacles,
+              std::string& why_not) {
+    bool evicts = submission.evicts_before_next;
+    for (const Reach reach : reaches_of(submission)) {
+      ways.begin(reach, reach == Reach::kQuota && !evicts ? kMostExplained : kMostWaysTried);
+      while (const Alternative* way = ways.next()) {
+        if (starts_with(submission, *way, decision, obstacles)) {
+          return true;
+        }
+        const auto find = [&](const Submission& by) { return find_clearing(cluster_, quota_, by, *way); };
+        if (evicts && evict_for(submission, find, decision, why_not)) {
+          return true;
+        }
+        if (is_for_want_of_room(obstacles.back())) {
+          ways.no_room([&](const Alternative& some) {
+            const Room room = room_for(cluster_, some);
+            return evicts && room == Room::kNotNow ? Room::kMaybe : room;
+          });
+        }
       }
-      const bool last = i + 1 == alternatives.size();
-      if (!submission.evicts_before_next && !last) {
-        continue;
-      }
-      const auto span = std::span(alternatives).subspan(submission.evicts_before_next ? i : 0);
-      if (evict_for(submission, submission.evicts_before_next ? span.first(1) : span, decision, why_not)) {
-        return decision;
-      }
+      evicts = evicts && reach != Reach::kQuota;
+    }
+    const auto find = [&](const Submission& by) { return find_cheapest_clearing(cluster_, quota_, by, ways); };
+    return !submission.evicts_before_next && evict_for(submission, find, decision, why_not);
+  }
+
+  void tell_why(const Submission& submission, const Ways& ways, std::vector<Obstacle> obstacles,
+                const std::string& why_not, Decision& decision) {
+    if (obstacles.empty()) {
+      obstacles.push_back(short_of_all_quota(submission));
     }
     decision.reason = nearest(obstacles).reason;
     decision.message = explain(obstacles);
+    if (ways.gave_up()) {
+      decision.message += "; there are more combinations of flavors than were looked at";
+      if (decision.reason != Reason::kTopologyBusy) {
+        decision.reason = Reason::kSearchLimit;
+      }
+    }
     if (!why_not.empty()) {
       decision.message += "; " + why_not;
     }
-    return decision;
+  }
+
+  // No way was worth a try: there is no quota for any.
+  [[nodiscard]] Obstacle short_of_all_quota(const Submission& submission) const {
+    std::vector<const Alternative*> first;
+    for (const std::vector<Alternative>& ways : submission.parts) {
+      first.push_back(&ways.front());
+    }
+    const Alternative whole = together(first);
+    const auto shortage = quota_.lacking(demand_of(whole), submission.borrowing);
+    return obstacle(shortage.value_or(Shortage{.message = "no combination of flavors was looked at"}), whole);
   }
 
   // Whether one of its queue has waited before it in this cycle that could evict it; of importance where shares count.
@@ -209,16 +275,16 @@ class Cycle {
            });
   }
 
-  // Whether the gang starts with one of the alternatives once others are gone.
-  bool evict_for(const Submission& submission, std::span<const Alternative* const> alternatives, Decision& decision,
-                 std::string& why_not) {
+  // Whether the gang starts once others are gone. `find`: looks for them, on behalf of a submission.
+  template <class Find>
+  bool evict_for(const Submission& submission, Find find, Decision& decision, std::string& why_not) {
     ClearingSearch search;
     if (is_outranked(submission)) {
       Submission modest = submission;
       modest.may_evict_by_share = false;
-      search = find_clearing(cluster_, quota_, modest, alternatives);
+      search = find(modest);
     } else {
-      search = find_clearing(cluster_, quota_, submission, alternatives);
+      search = find(submission);
     }
     if (!search.found) {
       why_not = std::move(search.why_not);
@@ -235,10 +301,10 @@ class Cycle {
       plan_.evictions.push_back(std::move(eviction));
     }
     // There may be room for more pods than those that others were evicted for.
-    auto started = try_to_start(cluster_, quota_, submission, *clearing.alternative);
+    auto started = try_to_start(cluster_, quota_, submission, clearing.alternative);
     accept(
-        submission, *clearing.alternative,
-        started ? std::move(*started) : book(cluster_, quota_, *clearing.alternative, clearing.gang, clearing.outcome),
+        submission, clearing.alternative,
+        started ? std::move(*started) : book(cluster_, quota_, clearing.alternative, clearing.gang, clearing.outcome),
         decision);
     for (const QueueId queue : changed) {
       order_.changed(queue);

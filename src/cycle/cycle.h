@@ -26,19 +26,19 @@ class CycleObserver {
   virtual void after(const Submission& submission, const Decision& decision, Cluster& cluster, const Quota& quota) = 0;
 };
 
-// Takes the submissions in the order of queue/order.h; each gang is tried with its alternatives in order: first
-// quota, then the engine. What is placed is assumed and its quota used, so that the next gang sees it. One
-// decision a submission, in the order first taken.
+// Takes the submissions in the order of queue/order.h; each gang is tried with its ways to start in order
+// (cycle/ways.h): first quota, then the engine. What is placed is assumed and its quota used, so that the next gang
+// sees it. One decision a submission, in the order first taken.
 //
-// Where none works without, evictions are tried: of the alternatives the one with the cheapest victims, the first
+// Where none works without, evictions are tried: of the ways the one with the cheapest victims, the first
 // among equals. Victims leave the cluster and their quota at once; a gang that this cycle placed is never one.
 // What they leave over goes first to gangs that were turned down before, in their order: after evictions those that
 // wait for room or quota (the first 64) are tried once more, without evictions, and where the head of a strict queue
 // starts thus, those behind it get their turn.
 //
 // Where quota is short and a pod set may start with fewer pods, as many as the quota holds are tried. Where no
-// alternative works, the decision gives the reason that is nearest to being lifted (busy, search limit, quota in
-// use, too large, quota too small; the first alternative among equals) and names the others. Behind a gang that
+// way works, the decision gives the reason that is nearest to being lifted (busy, search limit, quota in
+// use, too large, quota too small; the first way among equals) and names the others. Behind a gang that
 // waits in a strict queue all others of that queue wait too.
 [[nodiscard]] Plan run_cycle(Cluster& cluster, Quota& quota, std::vector<Submission> submissions,
                              CycleObserver* observer = nullptr);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "cycle/start.h"
@@ -12,7 +13,10 @@ namespace gantree {
 
 namespace {
 
-constexpr std::size_t kMostAlternatives = 8;
+// Each way costs a search: among so many the cheapest is looked for. Only where none of them helps more are tried.
+constexpr int kMostCompared = 8;
+constexpr int kMostSearched = 64;
+constexpr std::size_t kMostLookedAt = 512;  // for most of which quota alone tells
 
 // The fewest pods with which the gang may start: nobody is evicted for more. Where minima are those of groups
 // the engine has to choose, so the sets stay as they are.
@@ -113,14 +117,22 @@ ClearingSearch clearing_among(const std::vector<VictimCandidate>& candidates, Cl
     const WithoutThem without(quota, gangs, gone);
     return quota.fits(demand, submission.borrowing);
   };
+  std::vector<std::size_t> all(gangs.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (!admits(all)) {
+    return {.found = {}, .why_not = why_not({}, candidates.size()), .searched = 0, .hopeless = true};
+  }
   const Gang placed = to_place(least, least.gang);
   PreemptionAnswer answer = find_victims(
       cluster.engine(), {.gang = placed, .candidates = gangs, .budgets = cluster.budgets(), .admits = admits});
   if (answer.verdict != PreemptionVerdict::kFound) {
-    return {.found = {}, .why_not = why_not(answer, candidates.size())};
+    return {.found = {},
+            .why_not = why_not(answer, candidates.size()),
+            .searched = 1,
+            .hopeless = answer.verdict == PreemptionVerdict::kNone};
   }
   Clearing found;
-  found.alternative = &alternative;
+  found.alternative = alternative;
   for (const std::size_t i : answer.victims) {
     found.victims.push_back(candidates[i]);
   }
@@ -131,7 +143,7 @@ ClearingSearch clearing_among(const std::vector<VictimCandidate>& candidates, Cl
       fmt::format("{} of {} that may be evicted, the cheapest choice{}; {} looked at", found.victims.size(),
                   counted(candidates.size(), "running gang"), answer.exact ? "" : " found",
                   counted(static_cast<std::size_t>(std::max(0, answer.domains)), "domain"));
-  return {.found = std::move(found), .why_not = {}};
+  return {.found = std::move(found), .why_not = {}, .searched = 1};
 }
 
 // How often one is left out of the offer because the cheapest choice would take too much by share: each costs a search.
@@ -168,10 +180,12 @@ ClearingSearch clearing_by(std::optional<ShareStrategy> shares, Cluster& cluster
     std::erase_if(offered, [&](const VictimCandidate& candidate) { return candidate.position == *one; });
   }
   const std::vector<VictimCandidate> lowest = candidates(Offer::kLowestFirst);
+  const bool hopeless = !shares && search.hopeless;
   if (!shares && lowest.size() == all) {
     return search;
   }
   search = clearing_among(lowest, cluster, quota, submission, alternative, least);
+  search.hopeless = hopeless;
   if (shares && search.found && excess(search)) {
     return {.found = {}, .why_not = "evicting others would take more from their queues than their shares allow"};
   }
@@ -202,19 +216,37 @@ ClearingSearch clearing_for(Cluster& cluster, Quota& quota, const Submission& su
 }  // namespace
 
 ClearingSearch find_clearing(Cluster& cluster, Quota& quota, const Submission& submission,
-                             std::span<const Alternative* const> alternatives) {
+                             const Alternative& alternative) {
+  return submission.may_evict && !cluster.running().empty() ? clearing_for(cluster, quota, submission, alternative)
+                                                            : ClearingSearch();
+}
+
+ClearingSearch find_cheapest_clearing(Cluster& cluster, Quota& quota, const Submission& submission, const Ways& tried) {
   ClearingSearch search;
   if (!submission.may_evict || cluster.running().empty()) {
     return search;
   }
-  for (const Alternative* alternative : alternatives.first(std::min(alternatives.size(), kMostAlternatives))) {
-    ClearingSearch one = clearing_for(cluster, quota, submission, *alternative);
+  Ways ways(submission, quota, tried.never());
+  ways.begin(Reach::kQuota, kMostLookedAt);
+  const auto enough = [&] { return search.searched >= (search.found ? kMostCompared : kMostSearched); };
+  const Alternative* way = ways.next();
+  for (; way != nullptr && !enough(); way = ways.next()) {
+    ClearingSearch one = clearing_for(cluster, quota, submission, *way);
+    search.searched += one.searched;
     if (one.found && (!search.found || one.found->cost < search.found->cost)) {
       search.found = std::move(one.found);
     }
     if (search.why_not.empty()) {
       search.why_not = std::move(one.why_not);
     }
+    if (one.hopeless) {
+      ways.no_room([&](const Alternative& some) {
+        return clearing_for(cluster, quota, submission, some).hopeless ? Room::kNotNow : Room::kMaybe;
+      });
+    }
+  }
+  if (!search.found && !search.why_not.empty() && (way != nullptr || ways.is_cut_short())) {
+    search.why_not += "; there are more combinations of flavors than were looked at for that";
   }
   return search;
 }

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "cycle/ways.h"
 #include "engine/preempt.h"
 #include "queue/submission.h"
 #include "queue/victims.h"
@@ -15,7 +15,7 @@ namespace gantree {
 
 // A way to start once some gangs are gone.
 struct Clearing {
-  const Alternative* alternative = nullptr;
+  Alternative alternative;
   std::vector<VictimCandidate> victims;  // positions among the running gangs, ascending
   EvictionCost cost;
   Gang gang;               // the alternative's, with the fewest pods that it may start with
@@ -25,13 +25,19 @@ struct Clearing {
 
 struct ClearingSearch {
   std::optional<Clearing> found;
-  std::string why_not;  // where candidates were looked at in vain; "" where there were none
+  std::string why_not;    // where candidates were looked at in vain; "" where there were none
+  int searched = 0;       // how often the engine had to search
+  bool hopeless = false;  // whoever may be evicted leaves, it is not enough
 };
 
-// Evicts nothing: cluster and quota are as before when it returns. Alternatives beyond the first few are not
-// looked at: each costs a search.
+// Evicts nothing: cluster and quota are as before when it returns.
 [[nodiscard]] ClearingSearch find_clearing(Cluster& cluster, Quota& quota, const Submission& submission,
-                                           std::span<const Alternative* const> alternatives);
+                                           const Alternative& alternative);
+
+// The cheapest over the ways to start it; where there are many, over the first of those that evictions could help.
+// `tried`: without evictions.
+[[nodiscard]] ClearingSearch find_cheapest_clearing(Cluster& cluster, Quota& quota, const Submission& submission,
+                                                    const Ways& tried);
 
 // The gangs leave cluster and quota.
 [[nodiscard]] std::vector<Eviction> clear(Cluster& cluster, Quota& quota, const Submission& submission,

@@ -9,6 +9,7 @@
 #include "cycle/obstacle.h"
 #include "cycle/remedy.h"
 #include "cycle/survey.h"
+#include "cycle/ways.h"
 
 namespace gantree {
 
@@ -123,25 +124,33 @@ class Inquiry : public CycleObserver {
     }
   }
 
-  // The alternative of the flavors that were placed.
+  // The ways with the flavors that were placed.
   static QuotaDemand demand_of(const Submission& submission, const Decision& decision) {
-    for (const Alternative& alternative : submission.alternatives) {
-      const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
-      std::vector<int> counts(sets.size(), 0);
-      bool same = true;
-      for (std::size_t i = 0; i < sets.size(); ++i) {
-        for (const PodSetDecision& set : decision.pod_sets) {
-          if (set.name == sets[i]->name) {
-            counts[i] = set.count;
-            same = same && set.flavor == alternative.flavors[i];
-          }
+    std::vector<QuotaDemand> demands;
+    for (const std::vector<Alternative>& ways : submission.parts) {
+      for (const Alternative& way : ways) {
+        if (auto demand = demand_of(way, decision)) {
+          demands.push_back(std::move(*demand));
+          break;
         }
       }
-      if (same) {
-        return Quota::sum(alternative.demand, counts);
+    }
+    return Quota::sum(demands, std::vector<int>(demands.size(), 1));
+  }
+
+  // Nothing where other flavors were placed.
+  static std::optional<QuotaDemand> demand_of(const Alternative& way, const Decision& decision) {
+    const std::vector<const PodSet*> sets = pod_sets(way.gang.root);
+    std::vector<int> counts(sets.size(), 0);
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      for (const PodSetDecision& set : decision.pod_sets) {
+        if (set.name == sets[i]->name && set.flavor != way.flavors[i]) {
+          return std::nullopt;
+        }
+        counts[i] = set.name == sets[i]->name ? set.count : counts[i];
       }
     }
-    return {};
+    return Quota::sum(way.demand, counts);
   }
 
   // The cluster as the gang finds it; where it waits, it is as before afterwards too.
@@ -153,7 +162,7 @@ class Inquiry : public CycleObserver {
     view_.priority = submission.priority;
     view_.turn = turn_;
     view_.turns = turn_ == 0 ? 0 : turns_;
-    view_.alternatives = submission.alternatives.size();
+    view_.ways = ways_to_start(submission);
     if (submission.queue) {
       view_.queue = quota.rules(*submission.queue).name;
     }
@@ -175,23 +184,33 @@ class Inquiry : public CycleObserver {
     view_.outside = survey_->outside();
   }
 
-  // The first alternative that starts, or else the one nearest to it; with so many pods by pod set.
+  // The first way that starts, or else the one nearest to it; with so many pods by pod set.
   std::vector<int> choose(const Submission& submission, Cluster& cluster, const Quota& quota) {
     std::vector<int> least;
     std::optional<Obstacle> nearest;
-    for (const Alternative& alternative : submission.alternatives) {
-      const Outcome outcome = has_pods(alternative.gang) ? cluster.engine().place(alternative.gang) : Outcome{};
-      const auto shortage = quota.lacking(alternative.demand, least_counts(alternative.gang), submission.borrowing);
-      if ((outcome.placement || !has_pods(alternative.gang)) && !shortage) {
-        starts_ = true;
-        alternative_ = &alternative;
-        return outcome.counts;
-      }
-      Obstacle met = shortage ? obstacle(*shortage, alternative) : obstacle(outcome, alternative);
-      if (!nearest || met.rank < nearest->rank) {
-        nearest = std::move(met);
-        alternative_ = &alternative;
-        least = least_counts(alternative.gang);
+    if (submission.parts.empty()) {
+      return least;
+    }
+    ways_.emplace(submission, quota);
+    for (const Reach reach : {Reach::kQuotaNow, Reach::kQuota}) {
+      ways_->begin(reach);
+      while (const Alternative* way = ways_->next()) {
+        const Outcome outcome = has_pods(way->gang) ? cluster.engine().place(way->gang) : Outcome{};
+        const auto shortage = quota.lacking(way->demand, least_counts(way->gang), submission.borrowing);
+        if ((outcome.placement || !has_pods(way->gang)) && !shortage) {
+          starts_ = true;
+          alternative_ = way;
+          return outcome.counts;
+        }
+        Obstacle met = shortage ? obstacle(*shortage, *way) : obstacle(outcome, *way);
+        if (!shortage) {
+          ways_->no_room([&](const Alternative& some) { return room_for(cluster, some); });
+        }
+        if (!nearest || met.rank < nearest->rank) {
+          nearest = std::move(met);
+          alternative_ = way;
+          least = least_counts(way->gang);
+        }
       }
     }
     return least;
@@ -232,7 +251,8 @@ class Inquiry : public CycleObserver {
   std::vector<Planned> planned_;
   std::size_t settled_ = 0;  // of them, up to the last that had others evicted
   Explanation view_;
-  const Alternative* alternative_ = nullptr;
+  std::optional<Ways> ways_;
+  const Alternative* alternative_ = nullptr;  // of those
   bool starts_ = false;
   std::optional<Survey> survey_;
   std::optional<Explanation> found_;

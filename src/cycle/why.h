@@ -181,7 +181,7 @@ struct Explanation {
   int turn = 0;            // of `turns`
   int turns = 0;
   std::optional<Alternative> asked = {};  // the way to start that is explained; none where rejected
-  std::size_t alternatives = 0;           // how many ways there are
+  std::size_t ways = 0;                   // how many there are, up to kMostCounted
   bool held_back = false;                 // nothing but the order of its queue keeps it from starting
   std::string queue = {};                 // as messages name it; "": none
   std::vector<QuotaNeed> quota = {};

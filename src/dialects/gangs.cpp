@@ -21,7 +21,8 @@ std::vector<TopologyId> open_topologies(Intake& intake) {
 
 void add_alternative(Submission& submission, Gang gang) {
   const std::vector<const PodSet*> sets = pod_sets(gang.root);
-  if (submission.alternatives.empty()) {
+  if (submission.parts.empty()) {
+    submission.parts.emplace_back();
     submission.key = gang.key;
     submission.dialect = gang.dialect;
     submission.priority = gang.priority;
@@ -31,7 +32,7 @@ void add_alternative(Submission& submission, Gang gang) {
       submission.pod_sets.emplace_back(set->name, set->count);
     }
   }
-  Alternative& added = submission.alternatives.emplace_back();
+  Alternative& added = submission.parts.front().emplace_back();
   added.demand.resize(sets.size());
   added.flavors.resize(sets.size());
   added.gang = std::move(gang);

@@ -38,7 +38,7 @@ bool Admitter::is_unsettled(const Entry& entry, Time now) const {
 
 // Whether there is quota for so many of its kind.
 bool Admitter::within_quota(const Entry& entry, int count) const {
-  return entry.least.empty() || std::any_of(entry.least.begin(), entry.least.end(), [&](const QuotaDemand& least) {
+  return entry.least.empty() || some_are_allowed(entry.least, [&](const QuotaDemand& least) {
            return ledger_.quota.fits(count == 1 ? least : Quota::sum({least}, {count}), entry.submission->borrowing);
          });
 }

@@ -52,7 +52,7 @@ struct Removal {
 
 struct Entry {
   WorkloadObject object;
-  std::vector<QuotaDemand> least = {};         // by alternative: what it needs of quota to start at all
+  WayDemands least = {};                       // what it needs of quota to start at all
   std::uint64_t shape = 0;                     // the same where the same is asked for
   std::optional<Place> place = {};             // where it stands; WaitingLines keeps that
   bool missed = false;                         // it could not be tried, since a write of ours was not seen yet

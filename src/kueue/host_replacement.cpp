@@ -24,27 +24,36 @@ std::set<std::string> names_in(std::string_view list) {
   return names;
 }
 
-// The way to start it that it was admitted with: shapes with labels and tolerations of its flavors.
-const Alternative* chosen(const Submission& submission, const Admission& admission) {
-  for (const Alternative& alternative : submission.alternatives) {
-    const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
-    bool same = true;
-    for (const SetAssignment& assigned : admission.sets) {
-      std::set<std::string> flavors;
-      for (const auto& [resource, flavor] : assigned.flavors) {
-        flavors.insert(flavor);
-      }
-      for (std::size_t i = 0; i < sets.size(); ++i) {
-        const std::set<std::string> own = names_in(alternative.flavors[i]);
-        same = same && (sets[i]->name != assigned.name ||
-                        std::includes(own.begin(), own.end(), flavors.begin(), flavors.end()));
-      }
+// Whether a way to start some pod sets is with the flavors of the admission.
+bool is_admitted_so(const Alternative& way, const Admission& admission) {
+  const std::vector<const PodSet*> sets = pod_sets(way.gang.root);
+  for (const SetAssignment& assigned : admission.sets) {
+    std::set<std::string> flavors;
+    for (const auto& [resource, flavor] : assigned.flavors) {
+      flavors.insert(flavor);
     }
-    if (same) {
-      return &alternative;
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      const std::set<std::string> own = names_in(way.flavors[i]);
+      if (sets[i]->name == assigned.name && !std::includes(own.begin(), own.end(), flavors.begin(), flavors.end())) {
+        return false;
+      }
     }
   }
-  return nullptr;
+  return true;
+}
+
+// The way to start it that it was admitted with: shapes with labels and tolerations of its flavors.
+std::optional<Alternative> chosen(const Submission& submission, const Admission& admission) {
+  std::vector<const Alternative*> ways;
+  for (const std::vector<Alternative>& part : submission.parts) {
+    const auto it =
+        std::find_if(part.begin(), part.end(), [&](const Alternative& way) { return is_admitted_so(way, admission); });
+    if (it == part.end()) {
+      return std::nullopt;
+    }
+    ways.push_back(&*it);
+  }
+  return ways.empty() ? std::nullopt : std::optional(together(ways));
 }
 
 // Whether it needs more pods than those that are over, and those that are, or go, where there is nothing wrong. An
@@ -156,14 +165,14 @@ bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
     return give_up(entry, now, step);
   }
   const Submission submission = submission_for(entry, ledger_);
-  if (submission.alternatives.empty() && submission.rejection && submission.rejection->waits) {
+  if (submission.parts.empty() && submission.rejection && submission.rejection->waits) {
     return false;  // its queue is stopped, or gone: what it has left it may keep
   }
   entry.failed_hosts = entry.object.unhealthy;
   entry.failed_hosts.insert(hosts.begin(), hosts.end());
-  const Alternative* alternative = chosen(submission, admission);
+  const std::optional<Alternative> alternative = chosen(submission, admission);
   booking_.unbook(entry);  // what it holds on hosts that stay is looked at anew with the rest
-  if (alternative == nullptr || !place_again(*alternative, lost, admission, entry)) {
+  if (!alternative || !place_again(*alternative, lost, admission, entry)) {
     booking_.book(entry);
     evict(entry, hosts, now, step);
     return true;

@@ -58,10 +58,8 @@ std::string_view pending_reason(Reason reason, bool ever) {
 
 // Whether there would be quota for it if nothing were in use.
 bool is_within_all_quota(const Entry& entry, const Quota& quota) {
-  return entry.least.empty() || std::any_of(entry.least.begin(), entry.least.end(), [&](const QuotaDemand& least) {
-           const auto shortage = quota.lacking(least);
-           return !shortage || shortage->ever;
-         });
+  return entry.least.empty() ||
+         some_are_allowed(entry.least, [&](const QuotaDemand& least) { return quota.could_fit(least); });
 }
 
 bool differ_in_numbers_alone(std::string_view a, std::string_view b) {

@@ -51,7 +51,7 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
   // On a live cluster a queue that is not there yet may come.
   if (queue_of(entry.object.request, ledger.setup) == nullptr) {
     const json::Value name = entry.object.request.queue_name;
-    entry.submission->alternatives.clear();
+    entry.submission->parts.clear();
     entry.submission->rejection =
         Rejection{.reason = Reason::kQueueNotFound,
                   .message = name ? fmt::format("there is no LocalQueue \"{}\" in namespace \"{}\"", name.text(),
@@ -66,7 +66,7 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
   }
   const std::string_view missing = missing_class(entry, ledger);
   if (!missing.empty() && !entry.submission->rejection) {
-    entry.submission->alternatives.clear();
+    entry.submission->parts.clear();
     entry.submission->rejection = Rejection{.reason = Reason::kPriorityClassNotFound,
                                             .message = fmt::format("there is no WorkloadPriorityClass \"{}\"", missing),
                                             .waits = true};
@@ -74,7 +74,7 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
   // What nobody starts would hold what it is given for ever: it is in nobody's way. (A Workload that nothing owns is
   // its maker's to start.)
   if (!entry.object.stranger.empty()) {
-    entry.submission->alternatives.clear();
+    entry.submission->parts.clear();
     entry.submission->queue.reset();
     entry.submission->rejection =
         Rejection{.reason = Reason::kUnknownOwner,
@@ -87,14 +87,7 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
       "{}/{} {} {} {} {}", entry.object.ref.ns,
       entry.object.request.queue_name ? entry.object.request.queue_name.text() : "", entry.object.stranger,
       made.may_evict, made.rejection ? made.rejection->message : "", sets ? json::copy(sets).to_json(false) : ""));
-  entry.least.clear();
-  for (const Alternative& alternative : entry.submission->alternatives) {
-    std::vector<int> counts;
-    for (const PodSet* set : pod_sets(alternative.gang.root)) {
-      counts.push_back(std::min(set->count, set->min_count));
-    }
-    entry.least.push_back(Quota::sum(alternative.demand, counts));
-  }
+  entry.least = least_demands_of(*entry.submission);
   return *entry.submission;
 }
 

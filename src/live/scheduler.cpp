@@ -35,7 +35,8 @@ bool insists(const Group& group) {
 }
 
 bool insists(const Submission& submission) {
-  return !submission.alternatives.empty() && insists(submission.alternatives.front().gang.root);
+  return std::any_of(submission.parts.begin(), submission.parts.end(),
+                     [](const std::vector<Alternative>& ways) { return insists(ways.front().gang.root); });
 }
 
 }  // namespace

@@ -80,15 +80,23 @@ bool named_before(const GangKey& a, const GangKey& b) {
 }
 
 bool stays_within_quota(const Quota& quota, const Submission& submission) {
-  const auto& alternatives = submission.alternatives;
-  if (!submission.queue || alternatives.empty()) {
+  const auto& parts = submission.parts;
+  if (!submission.queue || parts.empty()) {
     return true;
   }
-  const auto within = [&](const Alternative& alternative) { return !quota.would_borrow(demand_of(alternative)); };
-  if (submission.own_quota_first) {
-    return std::any_of(alternatives.begin(), alternatives.end(), within);
+  const auto within = [&](const QuotaDemand& demand) { return !quota.would_borrow(demand); };
+  if (parts.size() > 1) {
+    WayDemands demands = demands_of(submission);
+    if (!submission.own_quota_first) {
+      for (std::vector<QuotaDemand>& part : demands) {
+        part.resize(1);
+      }
+    }
+    return Combinations(demands, within).next();
   }
-  return within(alternatives.front());
+  const auto is_within = [&](const Alternative& way) { return within(demand_of(way)); };
+  const std::vector<Alternative>& ways = parts.front();
+  return submission.own_quota_first ? std::any_of(ways.begin(), ways.end(), is_within) : is_within(ways.front());
 }
 
 QueueOrder::QueueOrder(const Quota& quota, std::span<const Submission> submissions)

@@ -59,7 +59,7 @@ class QueueOrder {
 [[nodiscard]] bool named_before(const GangKey& a, const GangKey& b);
 
 // Whether a submission would stay within the nominal quota of its queue with what it tries first: any of its
-// alternatives where those within quota go first, else the first one.
+// ways where those within quota go first, else the first one.
 [[nodiscard]] bool stays_within_quota(const Quota& quota, const Submission& submission);
 
 }  // namespace gantree

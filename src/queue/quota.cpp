@@ -118,6 +118,12 @@ bool Quota::fits(const QuotaDemand& sum, Borrowing borrowing) const {
   });
 }
 
+bool Quota::could_fit(const QuotaDemand& sum, Borrowing borrowing) const {
+  return std::none_of(sum.begin(), sum.end(), [&](const auto& entry) {
+    return obstacle(entry.first, entry.second, borrowing, true).has_value();
+  });
+}
+
 Shortage Quota::shortage(QuotaId id, const Obstacle& obstacle, Borrowing borrowing, bool ever) const {
   const Cell& at = cells_[obstacle.at.index()];
   const auto amount = [&](std::int64_t value) { return format_quantity(value, at.cell.unit); };

@@ -77,6 +77,8 @@ class Quota {
 
   // Whether all of a sum fits now. Where borrowing is forbidden it also has to stay within the totals on its way.
   [[nodiscard]] bool fits(const QuotaDemand& sum, Borrowing borrowing = Borrowing::kAllowed) const;
+  // Whether it would if nothing were in use.
+  [[nodiscard]] bool could_fit(const QuotaDemand& sum, Borrowing borrowing = Borrowing::kAllowed) const;
   // The first cell (in order of the cells) that a sum would exceed; nullopt where all fit. A cell that can
   // never hold its part goes first.
   [[nodiscard]] std::optional<Shortage> lacking(const QuotaDemand& sum,

@@ -3,17 +3,19 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "model/decision.h"
 #include "model/gang.h"
+#include "queue/combinations.h"
 #include "queue/quota.h"
 
 namespace gantree {
 
-// One way to start a gang: with a flavor chosen for each pod set, so that node
-// labels, tolerations and levels are resolved.
+// One way to start a gang, or a part of it: with a flavor chosen for each pod set, so that node
+// labels, tolerations and levels are resolved. Lists by pod set follow the gang's depth-first order.
 struct Alternative {
   Gang gang;
   std::vector<QuotaDemand> demand;   // by pod set, per pod
@@ -50,18 +52,33 @@ struct Submission {
   // nothing has ended since: else several could drive each other out in a circle for ever.
   bool may_evict_by_share = true;
   Borrowing borrowing = Borrowing::kAllowed;
-  bool own_quota_first = false;     // alternatives that do not borrow go before those that do
-  bool evicts_before_next = false;  // each alternative is tried with evictions before the next one is looked at
+  bool own_quota_first = false;     // ways that do not borrow go before those that do
+  bool evicts_before_next = false;  // each way is tried with evictions before the next one is looked at
   std::vector<std::pair<std::string, int>> pod_sets;  // name and count, for reports
-  std::vector<Alternative> alternatives;              // in order of preference
-  std::optional<Rejection> rejection;                 // then there are no alternatives
+  // What has to start together, each part in one of its ways, which are in order of preference. Whatever has to be
+  // chosen for the gang as a whole is one part.
+  std::vector<std::vector<Alternative>> parts;
+  bool has_more_ways = false;          // than are listed: there are too many
+  std::optional<Rejection> rejection;  // then there are no parts
 };
 
 // Whether it is in line at all: neither sent away nor told to stay away.
 [[nodiscard]] bool is_in_line(const Submission& submission);
 
-// All pods of an alternative, by cell.
+// All pods of an alternative, by cell; and the fewest with which it may start.
 [[nodiscard]] QuotaDemand demand_of(const Alternative& alternative);
+[[nodiscard]] QuotaDemand least_demand_of(const Alternative& alternative);
+
+// The same of every way, by part.
+[[nodiscard]] WayDemands demands_of(const Submission& submission);
+[[nodiscard]] WayDemands least_demands_of(const Submission& submission);
+
+// How many ways there are to start the whole, at most kMostCounted.
+inline constexpr std::size_t kMostCounted = 1'000'000;
+[[nodiscard]] std::size_t ways_to_start(const Submission& submission);
+
+// One way of each part as a whole. Pod sets of no group come before those in groups.
+[[nodiscard]] Alternative together(std::span<const Alternative* const> ways);
 
 // Whether a goes before b where they are in the same queue: by priority (high first), then creation time, then
 // namespace, name and kind.

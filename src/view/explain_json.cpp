@@ -78,7 +78,7 @@ class ExplainJson {
     if (!why_.asked) {
       return;
     }
-    out.add("waysToStart", static_cast<std::int64_t>(why_.alternatives));
+    out.add("waysToStart", static_cast<std::int64_t>(why_.ways));
     out.add("asks", group(why_.asked->gang.root, why_.asked->gang.topology));
     if (!why_.quota.empty()) {
       out.add("quota", quota(why_.quota));

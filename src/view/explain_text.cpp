@@ -93,8 +93,8 @@ class ExplainText {
     if (why_.turns > 1) {
       facts.push_back(fmt::format("{} of {} in the order", ordinal(why_.turn), why_.turns));
     }
-    if (why_.alternatives > 1) {
-      facts.push_back(fmt::format("{} ways to start", why_.alternatives));
+    if (why_.ways > 1) {
+      facts.push_back(fmt::format("{} ways to start", why_.ways));
     }
     if (why_.running || why_.over) {
       for (const std::string& part : given(why_)) {

@@ -190,7 +190,7 @@ class Rounds {
     made.created_seconds = job.name + 1;
     made.queue = books.ids[static_cast<std::size_t>(job.queue)];
     made.pod_sets.emplace_back("main", job.pods);
-    Alternative& way = made.alternatives.emplace_back();
+    Alternative& way = made.parts.emplace_back().emplace_back();
     way.gang.topology = books.racks;
     PodSet& set = way.gang.root.pod_sets.emplace_back();
     set.name = "main";

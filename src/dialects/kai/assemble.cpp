@@ -314,7 +314,7 @@ Result<Assembled> assemble(const Draft& draft, Intake& intake, Remarks& all_rema
     submission.rejection = {.reason = Reason::kInvalidRequest, .message = *assembler.refusal(), .waits = false};
   }
   if (submission.rejection) {
-    submission.alternatives.clear();
+    submission.parts.clear();
   }
   return assembled;
 }

@@ -153,16 +153,18 @@ Result<> KaiDialect::hand_in(const Draft& draft, Intake& intake) {
   remarks_.add_all(remarks);
   if (queue && *queue != nullptr) {
     submission.queue = (*queue)->id;
-    for (Alternative& alternative : submission.alternatives) {
-      const std::vector<const PodSet*> sets = pod_sets(alternative.gang.root);
-      for (std::size_t i = 0; i < sets.size(); ++i) {
-        alternative.demand[i] =
-            demand_in(**queue, assembled->preemptible, sets[i]->shape.requests, intake.cluster.inventory().resources());
+    for (std::vector<Alternative>& ways : submission.parts) {
+      for (Alternative& way : ways) {
+        const std::vector<const PodSet*> sets = pod_sets(way.gang.root);
+        for (std::size_t i = 0; i < sets.size(); ++i) {
+          way.demand[i] = demand_in(**queue, assembled->preemptible, sets[i]->shape.requests,
+                                    intake.cluster.inventory().resources());
+        }
       }
     }
   } else if (!queue && !submission.rejection) {
     submission.rejection = {.reason = Reason::kInvalidRequest, .message = queue.error().message, .waits = false};
-    submission.alternatives.clear();
+    submission.parts.clear();
   }
   intake.reading.queue.push_back(std::move(submission));
   return {};

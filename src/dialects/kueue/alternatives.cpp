@@ -77,56 +77,48 @@ Group group_of(const Unit& unit, const Choice& choice) {
   return group;
 }
 
-// Lists by pod set follow the gang's depth-first order: sets alone come before those in groups.
-Alternative alternative_of(const JobRequest& workload, const std::vector<Unit>& units,
-                           const std::vector<const Choice*>& choices) {
+Alternative nothing_of(const JobRequest& workload) {
   Alternative alternative;
   alternative.gang.key = workload.key;
   alternative.gang.created_seconds = workload.created_seconds;
   alternative.gang.root.constraint.packing = Packing::kTightest;
-  if (!choices.empty()) {
-    alternative.gang.topology = choices.front()->topology;
+  return alternative;
+}
+
+Alternative alternative_of(const JobRequest& workload, const Unit& unit, const Choice& choice) {
+  Alternative alternative = nothing_of(workload);
+  alternative.gang.topology = choice.topology;
+  if (unit.group_name.empty()) {
+    alternative.gang.root.pod_sets.push_back(pod_set_of(*unit.pod_sets.front(), choice));
+  } else {
+    alternative.gang.root.groups.push_back(group_of(unit, choice));
   }
-  for (const bool grouped : {false, true}) {
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      if (units[i].group_name.empty() == grouped) {
-        continue;
-      }
-      if (grouped) {
-        alternative.gang.root.groups.push_back(group_of(units[i], *choices[i]));
-      } else {
-        alternative.gang.root.pod_sets.push_back(pod_set_of(*units[i].pod_sets.front(), *choices[i]));
-      }
-      for (const PodSetRequest* set : units[i].pod_sets) {
-        alternative.demand.push_back(demand_of(*set, *choices[i]));
-        alternative.flavors.push_back(flavors_of(*choices[i]));
-        alternative.elsewhere.push_back(choices[i]->elsewhere);
-      }
-    }
+  for (const PodSetRequest* set : unit.pod_sets) {
+    alternative.demand.push_back(demand_of(*set, choice));
+    alternative.flavors.push_back(flavors_of(choice));
+    alternative.elsewhere.push_back(choice.elsewhere);
   }
   return alternative;
 }
 
-// Every combination of the units' choices in lexicographic order, the first unit counting most.
-std::vector<Alternative> combine(const JobRequest& workload, const std::vector<Unit>& units,
-                                 const std::vector<std::vector<Choice>>& choices) {
-  std::vector<Alternative> alternatives;
-  std::vector<std::size_t> positions(units.size(), 0);
-  while (alternatives.size() < kMaxAlternatives) {
-    std::vector<const Choice*> current;
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      current.push_back(&choices[i][positions[i]]);
+// A part for each unit: whatever suits one goes with whatever suits the others.
+template <class Choices>
+Result<WaysByPart> ways_of(const JobRequest& workload, Choices choices_of) {
+  WaysByPart parts;
+  for (const Unit& unit : units_of(workload)) {
+    const Result<std::vector<Choice>> choices = choices_of(unit);
+    if (!choices) {
+      return tl::unexpected(choices.error());
     }
-    alternatives.push_back(alternative_of(workload, units, current));
-    std::size_t i = units.size();
-    while (i > 0 && ++positions[i - 1] == choices[i - 1].size()) {
-      positions[--i] = 0;
-    }
-    if (i == 0) {
-      break;
+    std::vector<Alternative>& ways = parts.emplace_back();
+    for (const Choice& choice : *choices) {
+      ways.push_back(alternative_of(workload, unit, choice));
     }
   }
-  return alternatives;
+  if (parts.empty()) {
+    parts.push_back({nothing_of(workload)});
+  }
+  return parts;
 }
 
 // A resource that no group of the queue covers can never be admitted.
@@ -157,35 +149,15 @@ bool within(const std::vector<Label>& labels, const std::vector<Label>& all) {
 
 }  // namespace
 
-Result<std::vector<Alternative>> alternatives_in_queue(const JobRequest& workload, const ClusterQueue& queue,
-                                                       Intake& intake) {
+Result<WaysByPart> ways_in_queue(const JobRequest& workload, const ClusterQueue& queue, Intake& intake) {
   if (auto covered = check_covered(workload, queue, intake.cluster.inventory().resources()); !covered) {
     return tl::unexpected(covered.error());
   }
-  const std::vector<Unit> units = units_of(workload);
-  std::vector<std::vector<Choice>> choices;
-  for (const Unit& unit : units) {
-    auto found = choices_in_queue(unit, queue, intake, kMaxAlternatives);
-    if (!found) {
-      return tl::unexpected(found.error());
-    }
-    choices.push_back(std::move(*found));
-  }
-  return combine(workload, units, choices);
+  return ways_of(workload, [&](const Unit& unit) { return choices_in_queue(unit, queue, intake, kMostWays + 1); });
 }
 
-Result<std::vector<Alternative>> alternatives_without_queue(const JobRequest& workload, const Setup& setup,
-                                                            Intake& intake) {
-  const std::vector<Unit> units = units_of(workload);
-  std::vector<std::vector<Choice>> choices;
-  for (const Unit& unit : units) {
-    auto found = choices_without_queue(unit, setup, intake);
-    if (!found) {
-      return tl::unexpected(found.error());
-    }
-    choices.push_back(std::move(*found));
-  }
-  return combine(workload, units, choices);
+Result<WaysByPart> ways_without_queue(const JobRequest& workload, const Setup& setup, Intake& intake) {
+  return ways_of(workload, [&](const Unit& unit) { return choices_without_queue(unit, setup, intake); });
 }
 
 QuotaDemand quota_used(const JobRequest& workload, const ClusterQueue& queue) {

@@ -69,7 +69,7 @@ void heed(const GangRecord& record, const JobRequest& request, Submission& submi
       break;
   }
   if (submission.rejection) {
-    submission.alternatives.clear();
+    submission.parts.clear();
   }
 }
 

@@ -131,8 +131,8 @@ void resume(Alternative& alternative, const JobRequest& workload, Cluster& clust
   }
 }
 
-void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& intake, Unresolved& unresolved,
-                       Submission& submission) {
+void find_ways(const JobRequest& workload, const Setup& setup, Intake& intake, Unresolved& unresolved,
+               Submission& submission) {
   const LocalQueue* queue = queue_of(workload, setup);
   if (queue == nullptr && workload.queue_name) {
     // Where there are Workloads, somebody is in charge of queues.
@@ -158,20 +158,26 @@ void find_alternatives(const JobRequest& workload, const Setup& setup, Intake& i
       return;
     }
   }
-  auto alternatives = queue != nullptr ? alternatives_in_queue(workload, *queue->cluster_queue, intake)
-                                       : alternatives_without_queue(workload, setup, intake);
-  if (!alternatives) {
-    const bool mendable = alternatives.error().code == Errc::kNotFound;
-    submission.rejection = mendable ? lacking(Reason::kNoMatchingFlavor, std::move(alternatives.error().message))
-                                    : rejected(std::move(alternatives.error().message));
+  auto parts = queue != nullptr ? ways_in_queue(workload, *queue->cluster_queue, intake)
+                                : ways_without_queue(workload, setup, intake);
+  if (!parts) {
+    const bool mendable = parts.error().code == Errc::kNotFound;
+    submission.rejection = mendable ? lacking(Reason::kNoMatchingFlavor, std::move(parts.error().message))
+                                    : rejected(std::move(parts.error().message));
     return;
   }
-  submission.alternatives = std::move(*alternatives);
-  for (Alternative& alternative : submission.alternatives) {
-    alternative.gang.dialect = submission.dialect;
-    alternative.gang.priority = submission.priority;
-    if (!workload.runs_on.empty()) {
-      resume(alternative, workload, intake.cluster);
+  submission.parts = std::move(*parts);
+  for (std::vector<Alternative>& ways : submission.parts) {
+    if (ways.size() > kMostWays) {
+      ways.resize(kMostWays);
+      submission.has_more_ways = true;
+    }
+    for (Alternative& way : ways) {
+      way.gang.dialect = submission.dialect;
+      way.gang.priority = submission.priority;
+      if (!workload.runs_on.empty()) {
+        resume(way, workload, intake.cluster);
+      }
     }
   }
 }
@@ -233,7 +239,7 @@ Submission submission_of(const JobRequest& workload, const Setup& setup, Intake&
   } else if (workload.incomplete) {
     submission.rejection = {.reason = Reason::kGangIncomplete, .message = *workload.incomplete, .waits = true};
   } else {
-    find_alternatives(workload, setup, intake, unresolved, submission);
+    find_ways(workload, setup, intake, unresolved, submission);
   }
   return submission;
 }

@@ -22,7 +22,7 @@ struct Unresolved {
   [[nodiscard]] std::vector<std::string> notes() const;
 };
 
-// A workload that asks, as a submission: with alternatives, or with the reason why there are none.
+// A workload that asks, as a submission: with ways to start, or with the reason why there are none.
 [[nodiscard]] Submission submission_of(const JobRequest& workload, const Setup& setup, Intake& intake,
                                        Unresolved& unresolved);
 

@@ -53,7 +53,7 @@ class CycleTest : public testing::Test {
     submission.key = {.ns = "default", .name = name, .kind = "Job"};
     submission.dialect = "test";
     submission.pod_sets.emplace_back("main", alternatives.front().gang.root.pod_sets.front().count);
-    submission.alternatives = std::move(alternatives);
+    submission.parts = {std::move(alternatives)};
     return submission;
   }
 
@@ -185,7 +185,7 @@ TEST_F(CycleTest, ChargesQuotaForThePodsPlacedWhereHostsAreShort) {
 
 TEST_F(CycleTest, PassesRejectionsOn) {
   Submission submission = job("a", {alternative(3)});
-  submission.alternatives.clear();
+  submission.parts.clear();
   submission.rejection = Rejection{.reason = Reason::kInvalidRequest, .message = "no such level"};
   const Decision rejected = decide(submission);
   EXPECT_EQ(rejected.state, GangState::kRejected);
@@ -200,7 +200,7 @@ TEST_F(CycleTest, PlacesAGangOfNoPodsAtOnce) {
   Submission submission;
   submission.key = {.ns = "default", .name = "none", .kind = "Job"};
   submission.pod_sets.emplace_back("main", 0);
-  submission.alternatives.emplace_back();
+  submission.parts.emplace_back().emplace_back();
   const Decision decision = decide(submission);
   EXPECT_EQ(decision.state, GangState::kPlaced);
   ASSERT_EQ(decision.pod_sets.size(), 1U);
@@ -237,7 +237,7 @@ TEST_F(CycleTest, HoldsBackAStrictQueueBehindTheFirstThatWaits) {
     queue.back().priority = priority;
     queue.back().queue = strict;
   }
-  queue.back().alternatives.clear();
+  queue.back().parts.clear();
   queue.back().rejection = Rejection{.reason = Reason::kInvalidRequest, .message = "no such level"};
   queue.push_back(job("elsewhere", {alternative(1)}));
   const std::vector<Decision> decisions = run_cycle(cluster_, quota_, std::move(queue)).decisions;

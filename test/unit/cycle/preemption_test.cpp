@@ -70,7 +70,7 @@ class PreemptionTest : public testing::Test {
     made.created_seconds = created;
     made.queue = queue;
     made.pod_sets.emplace_back("main", pods);
-    Alternative& alternative = made.alternatives.emplace_back();
+    Alternative& alternative = made.parts.emplace_back().emplace_back();
     alternative.gang.topology = topology_;
     PodSet& set = alternative.gang.root.pod_sets.emplace_back();
     set.name = "main";
@@ -297,14 +297,14 @@ TEST_F(PreemptionTest, ChoosesTheAlternativeWithTheCheapestVictims) {
   runs("low", "b", 8, {}, 1);
   Interner& strings = cluster_.inventory().strings();
   Submission& train = wants("train", 8, {}, 5);
-  Alternative other = train.alternatives[0];
+  Alternative other = train.parts[0][0];
   const auto pin = [&](Alternative& alternative, const char* name) {
     alternative.gang.root.pod_sets[0].shape.node_selector = {{strings.intern(kHostnameLabel), strings.intern(name)}};
     alternative.flavors = {name};
   };
-  pin(train.alternatives[0], "a");
+  pin(train.parts[0][0], "a");
   pin(other, "b");
-  train.alternatives.push_back(other);
+  train.parts.front().push_back(other);
   EXPECT_EQ(plan(), "train:Placed; low for train (Preempted)");
 }
 
@@ -317,12 +317,12 @@ TEST_F(PreemptionTest, EvictsForTheFirstAlternativeBeforeTheNextWhereTheQueueSay
     submissions_.clear();
     Submission& train = wants("train", 4, {}, 5);
     train.evicts_before_next = eager;
-    train.alternatives[0].gang.root.pod_sets[0].shape.node_selector = {
+    train.parts[0][0].gang.root.pod_sets[0].shape.node_selector = {
         {strings.intern(kHostnameLabel), strings.intern("a")}};
-    train.alternatives[0].flavors = {"a"};
-    Alternative other = train.alternatives[0];
+    train.parts[0][0].flavors = {"a"};
+    Alternative other = train.parts[0][0];
     other.gang.root.pod_sets[0].shape.node_selector = {{strings.intern(kHostnameLabel), strings.intern("b")}};
-    train.alternatives.push_back(other);
+    train.parts.front().push_back(other);
     EXPECT_EQ(plan(), eager ? "train:Placed; low for train (Preempted)" : "train:Placed");
   }
 }
@@ -332,7 +332,7 @@ TEST_F(PreemptionTest, EvictsForTheMinimumOnlyAndUsesAllThatIsThen) {
   runs("low", "a", 3, {}, 1);
   runs("lower", "a", 3, {}, 0);
   Submission& train = wants("train", 8, {}, 5);
-  train.alternatives[0].gang.root.pod_sets[0].min_count = 4;
+  train.parts[0][0].gang.root.pod_sets[0].min_count = 4;
   EXPECT_EQ(plan(), "train:Placed; lower for train (Preempted)");
   EXPECT_EQ(plan_.decisions[0].pod_sets[0].count, 5);
 }

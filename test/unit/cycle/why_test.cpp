@@ -74,7 +74,7 @@ class WhyTest : public testing::Test {
     submission.key = {"default", name, "Job"};
     submission.priority = priority;
     submission.pod_sets.emplace_back("main", count);
-    submission.alternatives.push_back(std::move(alternative));
+    submission.parts = {{std::move(alternative)}};
     return submission;
   }
 
@@ -83,7 +83,7 @@ class WhyTest : public testing::Test {
     const QuotaId cell =
         world.quota.add({.queue = "Queue \"q\"", .flavor = "f", .resource = "nvidia.com/gpu", .nominal = gpus});
     Submission submission = job(world, "train", count);
-    submission.alternatives[0].demand[0] = {{cell, 8}};
+    submission.parts[0][0].demand[0] = {{cell, 8}};
     return submission;
   }
 
@@ -208,12 +208,12 @@ TEST_F(WhyTest, PartsThatMayBeApartAreCountedByTheHardestOne) {
   }
   host(world, "r2", "d");
   Submission two = job(world, "train", 3);
-  std::vector<PodSet>& sets = two.alternatives[0].gang.root.pod_sets;
+  std::vector<PodSet>& sets = two.parts[0][0].gang.root.pod_sets;
   sets.push_back(sets.front());
   sets.back().name = "other";
   sets.back().count = sets.back().min_count = 1;
-  two.alternatives[0].demand.emplace_back();
-  two.alternatives[0].flavors.emplace_back();
+  two.parts[0][0].demand.emplace_back();
+  two.parts[0][0].flavors.emplace_back();
   two.pod_sets.emplace_back("other", 1);
   const Explanation why = explain(world, {two});
   EXPECT_EQ(why.decision.state, GangState::kPlaced);
@@ -312,7 +312,7 @@ TEST_F(WhyTest, PodsThatNoHostCanHoldAreToldHowSmallTheyMustBe) {
   World world;
   host(world, "r1", "a");
   Submission huge = job(world, "train", 2);
-  huge.alternatives[0].gang.root.pod_sets[0].shape.requests.set(world.gpu, 9);
+  huge.parts[0][0].gang.root.pod_sets[0].shape.requests.set(world.gpu, 9);
   const Explanation why = explain(world, {huge});
   ASSERT_EQ(why.hosts.too_small.size(), 1U);
   const Remedy* smaller = remedy(why, RemedyKind::kSmallerPods);
@@ -324,7 +324,7 @@ TEST_F(WhyTest, WhereNoChangeHelpsThereIsNone) {
   World world;
   host(world, "r1", "a");
   Submission huge = job(world, "train", 1);
-  PodShape& shape = huge.alternatives[0].gang.root.pod_sets[0].shape;
+  PodShape& shape = huge.parts[0][0].gang.root.pod_sets[0].shape;
   shape.requests.set(world.gpu, 9);
   shape.affinity.emplace();
   const Explanation why = explain(world, {huge});

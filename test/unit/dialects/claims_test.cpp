@@ -116,7 +116,7 @@ TEST(Claims, AskForTheRestOfAJobInTheDomainWhereItRuns) {
   World world(kSetup + host + job + pod("j-v", "Job", "j", "x: z", "h") + pod("j-w", "Job", "j", "x: z", "") +
               pod("j-z", "Job", "j", "x: z", ""));
   ASSERT_TRUE(world.reading) << world.error();
-  const Alternative& way = world.job("j").alternatives.at(0);
+  const Alternative& way = world.job("j").parts.at(0).at(0);
   const PodSet& rest = way.gang.root.pod_sets.at(0);
   EXPECT_EQ(rest.count, 2);
   EXPECT_EQ(rest.min_count, 2);
@@ -141,7 +141,7 @@ TEST(LeaderWorkerSet, KeepsSubGroupsApartAlsoWhereOneRuns) {
   const std::string policy =
       ", subGroupPolicy: {subGroupSize: 1}, schedulingPolicy: {exclusiveTopology: {perSubGroup: net/rack}}";
   const World world(node("a") + node("b") + leader_worker_set(2, policy) + member(0));
-  const Group& root = world.job("s-0").alternatives.at(0).gang.root;
+  const Group& root = world.job("s-0").parts.at(0).at(0).gang.root;
   ASSERT_EQ(root.groups.size(), 1U);
   EXPECT_TRUE(root.groups[0].constraint.exclusive);
 }

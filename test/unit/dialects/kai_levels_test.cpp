@@ -96,7 +96,7 @@ TEST(KaiSegments, ThatPreferALevelClimbOneAlternativeAtATime) {
   const World world(kNetwork + kai_job("a", 4, "kai.scheduler/topology: network",
                                        "annotations: {kai.scheduler/segment-size: '2', "
                                        "kai.scheduler/segment-topology-preferred-placement: rack}"));
-  const auto& alternatives = world.job("a").alternatives;
+  const auto& alternatives = world.job("a").parts.at(0);
   ASSERT_EQ(alternatives.size(), 3U);
   const auto slices = [&](std::size_t i) { return alternatives[i].gang.root.pod_sets.at(0).constraint.slices; };
   EXPECT_EQ(slices(0), (std::vector<Slice>{{.level = 1, .size = 2}}));

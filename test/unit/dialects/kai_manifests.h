@@ -55,7 +55,7 @@ inline std::string member(const std::string& name, const std::string& group, con
 }
 
 inline const Group& root_of(const World& world, const std::string& name) {
-  return world.job(name).alternatives.at(0).gang.root;
+  return world.job(name).parts.at(0).at(0).gang.root;
 }
 
 }  // namespace gantree

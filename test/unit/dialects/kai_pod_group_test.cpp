@@ -124,7 +124,7 @@ TEST(KaiRunning, APreferredRackIsTriedFirstAndThenAnyOther) {
   const World world(
       kNetwork + nodes +
       kai_job("a", 2, "kai.scheduler/topology: network, kai.scheduler/topology-preferred-placement: rack") + bound);
-  const auto& alternatives = world.job("a").alternatives;
+  const auto& alternatives = world.job("a").parts.at(0);
   ASSERT_EQ(alternatives.size(), 2U);
   EXPECT_EQ(alternatives[0].gang.root.pod_sets.at(0).shape.node_selector.size(), 2U);
   EXPECT_TRUE(alternatives[1].gang.root.pod_sets.at(0).shape.node_selector.empty());

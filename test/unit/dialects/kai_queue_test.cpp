@@ -89,7 +89,7 @@ TEST(KaiQueue, KeepsGangsThatCannotBeEvictedWithinItsQuota) {
                       object("batch/v1", "Job", "a", "labels: {kai.scheduler/queue: q" + label + "}",
                              "{parallelism: " + std::to_string(pods) + ", template: " + pod_template() + "}"));
     const Submission& job = world.job("a");
-    return world.quota.fits(demand_of(job.alternatives.at(0)), job.borrowing);
+    return world.quota.fits(demand_of(job.parts.at(0).at(0)), job.borrowing);
   };
   EXPECT_TRUE(fits(5, ""));
   for (const char* firm : {", priorityClassName: build", ", kai.scheduler/preemptibility: non-preemptible"}) {
@@ -107,7 +107,7 @@ TEST(KaiQueue, MeasuresGangsThatCannotBeEvictedOnlyByOthersOfTheirKind) {
                       object("batch/v1", "Job", "a", "labels: {kai.scheduler/queue: q, priorityClassName: build}",
                              "{template: " + pod_template() + "}"));
     const Submission& job = world.job("a");
-    return world.quota.fits(demand_of(job.alternatives.at(0)), job.borrowing);
+    return world.quota.fits(demand_of(job.parts.at(0).at(0)), job.borrowing);
   };
   EXPECT_TRUE(fits("")) << "what can be evicted is in nobody's way";
   EXPECT_FALSE(fits(", kai.scheduler/preemptibility: non-preemptible"));

@@ -12,11 +12,11 @@ const std::string kPrefix = "gang.scheduling.koordinator.sh/";
 
 // The pods of the only pod set, in rank order.
 std::vector<std::string> pods_of(const World& world, const std::string& gang) {
-  return world.job(gang).alternatives.at(0).gang.root.pod_sets.at(0).pods;
+  return world.job(gang).parts.at(0).at(0).gang.root.pod_sets.at(0).pods;
 }
 
 int min_of(const World& world, const std::string& gang) {
-  return world.job(gang).alternatives.at(0).gang.root.pod_sets.at(0).min_count;
+  return world.job(gang).parts.at(0).at(0).gang.root.pod_sets.at(0).min_count;
 }
 
 std::string bound(const std::string& name, const std::string& gang, const std::string& node) {
@@ -174,7 +174,7 @@ TEST(KoordinatorGang, GroupsCrossNamespacesAndKeepTheirOwnMinima) {
               koord_pod("w-1", in_group("workers"), 2, "", "b") + koord_pod("w-2", in_group("workers"), 2, "", "b"));
   const Submission& gang = world.job("master");
   EXPECT_EQ(gang.key, (GangKey{"a", "master", "PodGroup"}));
-  const Group& root = gang.alternatives.at(0).gang.root;
+  const Group& root = gang.parts.at(0).at(0).gang.root;
   ASSERT_EQ(root.groups.size(), 2U);
   EXPECT_EQ(root.groups[1].name, "workers");
   EXPECT_EQ(root.groups[1].pod_sets.at(0).count, 3);
@@ -188,7 +188,7 @@ TEST(KoordinatorGang, PodsOfDifferentSizesShareTheMinimumOfTheirPodGroup) {
     yaml += koord_pod(name, in_group("gang"));
   }
   World world(yaml);
-  const Group& root = world.job("gang").alternatives.at(0).gang.root;
+  const Group& root = world.job("gang").parts.at(0).at(0).gang.root;
   EXPECT_EQ(root.min_pods, 3);
   const auto decisions = run_cycle(world.cluster, world.quota, world.reading->queue).decisions;
   ASSERT_EQ(decisions.at(0).state, GangState::kPlaced) << decisions.at(0).message;
@@ -272,7 +272,7 @@ TEST(KoordinatorGang, MembersThatRunHoldTheOthersToTheirRequiredDomain) {
   World world(koordinator_nodes() + network_topology(kSpineAndBlock) +
               pod_group("gang", 2, gather(gather_rule("SpineLayer", "MustGather"))) + bound("r", "gang", "node-5") +
               koord_pod("p", in_group("gang")));
-  ASSERT_EQ(world.job("gang").alternatives.size(), 1U);
+  ASSERT_EQ(world.job("gang").parts.at(0).size(), 1U);
   const auto decisions = run_cycle(world.cluster, world.quota, world.reading->queue).decisions;
   ASSERT_EQ(decisions.size(), 1U);
   ASSERT_EQ(decisions[0].state, GangState::kPlaced);

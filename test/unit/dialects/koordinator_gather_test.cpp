@@ -135,7 +135,7 @@ TEST(KoordinatorGather, MembersOfAGroupMustAgreeButMayBeSilent) {
             std::string::npos);
   const World silent = world("");
   EXPECT_EQ(silent.rejection("a"), "");
-  EXPECT_EQ(silent.job("a").alternatives.at(0).gang.root.constraint.required, 0);
+  EXPECT_EQ(silent.job("a").parts.at(0).at(0).gang.root.constraint.required, 0);
 }
 
 }  // namespace gantree

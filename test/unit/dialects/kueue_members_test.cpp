@@ -75,7 +75,7 @@ TEST(Queue, TakesPodsThatNameAGroupTogetherInOrderOfTheirIndex) {
   const World world(kSetup + member("a", ", kueue.x-k8s.io/pod-group-pod-index: '10'") +
                     member("b", ", kueue.x-k8s.io/pod-group-pod-index: '9'") +
                     member("c", ", kueue.x-k8s.io/pod-group-pod-index: '0'"));
-  const PodSet& pods = world.job("g").alternatives.at(0).gang.root.pod_sets.at(0);
+  const PodSet& pods = world.job("g").parts.at(0).at(0).gang.root.pod_sets.at(0);
   EXPECT_EQ(pods.count, 3);
   EXPECT_EQ(pods.pods, (std::vector<std::string>{"c", "b", "a"}));
 }

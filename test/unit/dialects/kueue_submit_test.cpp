@@ -45,7 +45,7 @@ TEST(KueueFlavors, AreTriedInTheOrderOfTheQueue) {
 
 TEST(KueueFlavors, LendTheirLabelsAndTolerationsToThePods) {
   World world(kSetup + job("a", 4, "", "nodeSelector: {zone: z1}"));
-  const PodShape& shape = world.job("a").alternatives.at(0).gang.root.pod_sets.at(0).shape;
+  const PodShape& shape = world.job("a").parts.at(0).at(0).gang.root.pod_sets.at(0).shape;
   Interner& strings = world.cluster.inventory().strings();
   EXPECT_EQ(*label_value(shape.node_selector, strings.intern("pool")), strings.intern("tas"));
   EXPECT_EQ(*label_value(shape.node_selector, strings.intern("zone")), strings.intern("z1"));
@@ -132,7 +132,7 @@ TEST(KueueFlavors, ThatContradictEachOtherAreNotCombined) {
   EXPECT_EQ(world.flavors("a"), "c1,g2 | c2,g1 | c2,g2");
 }
 
-TEST(KueueFlavors, AreCombinedAtMostSixtyFourTimes) {
+TEST(KueueFlavors, AreListedForEveryPodSetByItself) {
   std::string replicated;
   for (int i = 0; i < 8; ++i) {
     replicated += "  - {name: r" + std::to_string(i) +
@@ -143,8 +143,14 @@ TEST(KueueFlavors, AreCombinedAtMostSixtyFourTimes) {
                     "---\napiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a, labels: "
                     "{kueue.x-k8s.io/queue-name: queue}}\nspec:\n  replicatedJobs:\n" +
                     replicated);
-  EXPECT_EQ(world.job("a").alternatives.size(), 64U);
-  EXPECT_TRUE(world.flavors("a").starts_with("x x x x x x x x | x x x x x x x z | "));
+  const Submission& submission = world.job("a");
+  ASSERT_EQ(submission.parts.size(), 8U) << "so that every combination can be found, of which there are 256";
+  EXPECT_EQ(ways_to_start(submission), 256U);
+  for (const std::vector<Alternative>& ways : submission.parts) {
+    ASSERT_EQ(ways.size(), 2U);
+    EXPECT_EQ(ways[0].flavors, std::vector<std::string>{"x"});
+    EXPECT_EQ(ways[1].flavors, std::vector<std::string>{"z"});
+  }
 }
 
 TEST(KueueQuota, CountsPodsWhereTheyAreCovered) {
@@ -152,12 +158,12 @@ TEST(KueueQuota, CountsPodsWhereTheyAreCovered) {
                     "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a, labels: {kueue.x-k8s.io/queue-name: "
                     "queue}}\nspec: {parallelism: 4, template: {spec: {containers: []}}}\n");
   ASSERT_EQ(world.rejection("a"), "");
-  EXPECT_EQ(world.job("a").alternatives.at(0).demand.at(0), (QuotaDemand{{make_id<QuotaTag>(0), 1}}));
+  EXPECT_EQ(world.job("a").parts.at(0).at(0).demand.at(0), (QuotaDemand{{make_id<QuotaTag>(0), 1}}));
 }
 
 TEST(KueueQuota, CountsCpuInMilli) {
   World world(kSetup + job("a", 4, "", "overhead: {cpu: 1500m}"));
-  EXPECT_EQ(world.job("a").alternatives.at(0).demand.at(0),
+  EXPECT_EQ(world.job("a").parts.at(0).at(0).demand.at(0),
             (QuotaDemand{{make_id<QuotaTag>(0), 1500}, {make_id<QuotaTag>(1), 1}}));
   EXPECT_EQ(world.quota.cell(make_id<QuotaTag>(0)).nominal, 100000);
   EXPECT_EQ(world.quota.cell(make_id<QuotaTag>(0)).queue, "ClusterQueue \"cq\"");
@@ -290,7 +296,7 @@ TEST(KueuePriority, DoesNotCountWhereTheInputHasNoClassesAtAll) {
 
 std::string topology_of(const World& world) {
   World& open = const_cast<World&>(world);
-  return open.cluster.engine().topology(world.job("a").alternatives.at(0).gang.topology).name;
+  return open.cluster.engine().topology(world.job("a").parts.at(0).at(0).gang.topology).name;
 }
 
 TEST(WithoutAQueue, TheOnlyTopologyIsMeant) {
@@ -322,8 +328,8 @@ TEST(WithoutAQueue, TheLevelsOfTheCommandLineAreMeant) {
 
 TEST(WithoutAQueue, JobsThatDoNotAskMayGoToNodesOutsideTheTopology) {
   const std::string node = "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\n";
-  EXPECT_EQ(World(topology("t", kRacks) + node + plain_job()).job("a").alternatives.size(), 2U);
-  EXPECT_EQ(World(topology("t", kRacks) + node + plain_job(required("net/rack"))).job("a").alternatives.size(), 1U);
+  EXPECT_EQ(World(topology("t", kRacks) + node + plain_job()).job("a").parts.at(0).size(), 2U);
+  EXPECT_EQ(World(topology("t", kRacks) + node + plain_job(required("net/rack"))).job("a").parts.at(0).size(), 1U);
 }
 
 }  // namespace

@@ -55,14 +55,14 @@ TEST(Job, IsRejectedWhereItsParallelismIsNegative) {
 TEST(Job, OfNoPodsHasNothingToPlace) {
   const World world(kSetup + bare_job("  parallelism: 0\n"));
   EXPECT_EQ(world.rejection("a"), "");
-  ASSERT_EQ(world.job("a").alternatives.size(), 1U);
-  EXPECT_TRUE(pod_sets(world.job("a").alternatives[0].gang.root).empty());
+  ASSERT_EQ(world.job("a").parts.at(0).size(), 1U);
+  EXPECT_TRUE(pod_sets(world.job("a").parts[0][0].gang.root).empty());
 }
 
 TEST(Job, MayStartWithFewerPodsWhereItSaysSo) {
   const World world(kSetup +
                     bare_job("  parallelism: 6\n", "", "annotations: {kueue.x-k8s.io/job-min-parallelism: '2'}"));
-  EXPECT_EQ(world.job("a").alternatives.at(0).gang.root.pod_sets.at(0).min_count, 2);
+  EXPECT_EQ(world.job("a").parts.at(0).at(0).gang.root.pod_sets.at(0).min_count, 2);
   for (const char* bad : {"'0'", "'7'", "some", "'-1'"}) {
     const World refused(kSetup +
                         bare_job("  parallelism: 6\n", "",
@@ -124,8 +124,8 @@ TEST(JobSet, OfTooManyPodsIsRejected) {
 
 TEST(JobSet, LeavesOutReplicatedJobsOfNoPods) {
   const World world(kSetup + jobset(replicated("none", 0, 4) + replicated("workers", 2, 4)));
-  ASSERT_EQ(world.job("set").alternatives.size(), 1U);
-  EXPECT_EQ(pod_sets(world.job("set").alternatives[0].gang.root).size(), 1U);
+  ASSERT_EQ(world.job("set").parts.at(0).size(), 1U);
+  EXPECT_EQ(pod_sets(world.job("set").parts[0][0].gang.root).size(), 1U);
   EXPECT_EQ(world.job("set").pod_sets.at(0), (std::pair<std::string, int>("none", 0)));
 }
 
@@ -162,7 +162,8 @@ TEST(PodSetGroup, CarriesTheRequestOfItsSets) {
       jobset(replicated("launcher", 1, 1, grouped("net/rack")) + replicated("other", 1, 1, required("net/block")) +
              replicated("workers", 2, 4, grouped("net/rack")) + replicated("more", 1, 2, grouped("net/rack"))));
   ASSERT_EQ(world.rejection("set"), "");
-  const Alternative& alternative = world.job("set").alternatives.at(0);
+  const auto& parts = world.job("set").parts;
+  const Alternative alternative = together(std::vector{&parts.at(0).at(0), &parts.at(1).at(0)});
   const Group& root = alternative.gang.root;
   ASSERT_EQ(root.groups.size(), 1U);
   EXPECT_EQ(root.groups[0].name, "g");
@@ -180,7 +181,7 @@ TEST(PodSetGroup, TakesTheCoarsestRequiredLevelAndLeavesAFinerOneToItsSet) {
   const World world(kSetup + jobset(replicated("loaders", 1, 2, grouped("net/block")) +
                                     replicated("workers", 1, 4, grouped("net/rack"))));
   ASSERT_EQ(world.rejection("set"), "");
-  const Group& group = world.job("set").alternatives.at(0).gang.root.groups.at(0);
+  const Group& group = world.job("set").parts.at(0).at(0).gang.root.groups.at(0);
   EXPECT_EQ(group.constraint.required, 0);
   EXPECT_FALSE(group.pod_sets.at(0).constraint.required);
   EXPECT_EQ(group.pod_sets.at(1).constraint.required, 1);

@@ -44,7 +44,7 @@ std::string shape_of(const Group& group) {
 
 std::string shape(const std::string& group) {
   const World world(set(group));
-  return shape_of(world.job("s-0").alternatives.at(0).gang.root);
+  return shape_of(world.job("s-0").parts.at(0).at(0).gang.root);
 }
 
 TEST(LeaderWorkerSet, IsOneGangAReplica) {
@@ -71,7 +71,7 @@ TEST(LeaderWorkerSet, WantsADomainToItselfByFieldOrByAnnotation) {
                   "annotations: {leaderworkerset.sigs.k8s.io/exclusive-topology: "
                   "net/rack}")}) {
     World world(node("a", "r1", 4) + set(group, metadata));
-    const Gang& gang = world.job("s-0").alternatives.at(0).gang;
+    const Gang& gang = world.job("s-0").parts.at(0).at(0).gang;
     EXPECT_EQ(gang.root.constraint.required, 0);
     EXPECT_EQ(gang.root.constraint.exclusive, 0);
     EXPECT_EQ(world.cluster.engine().topology(gang.topology).levels.at(0), "net/rack");
@@ -80,7 +80,7 @@ TEST(LeaderWorkerSet, WantsADomainToItselfByFieldOrByAnnotation) {
 
 TEST(LeaderWorkerSet, UsesATopologyThatHasItsLabels) {
   const World world(kSetup + set("size: 2, schedulingPolicy: {exclusiveTopology: {perReplica: net/rack}}"));
-  EXPECT_EQ(world.job("s-0").alternatives.at(0).gang.root.constraint.required, 1) << "the rack of block, rack, host";
+  EXPECT_EQ(world.job("s-0").parts.at(0).at(0).gang.root.constraint.required, 1) << "the rack of block, rack, host";
 }
 
 TEST(LeaderWorkerSet, GivesLeaderAndWorkersTheLeadersNameAsSelectorAndToleration) {
@@ -89,7 +89,7 @@ TEST(LeaderWorkerSet, GivesLeaderAndWorkersTheLeadersNameAsSelectorAndToleration
           "replicaUniqueToleration: {key: own, effect: NoExecute}}}",
           "", 2));
   Interner& strings = world.cluster.inventory().strings();
-  for (const PodSet& pods : world.job("s-1").alternatives.at(0).gang.root.pod_sets) {
+  for (const PodSet& pods : world.job("s-1").parts.at(0).at(0).gang.root.pod_sets) {
     ASSERT_EQ(pods.shape.node_selector.size(), 1U);
     EXPECT_EQ(strings.text(pods.shape.node_selector[0].key), "pool");
     EXPECT_EQ(strings.text(pods.shape.node_selector[0].value), "s-1");
@@ -145,8 +145,8 @@ TEST(LeaderWorkerSet, WhoseLeaderRunsAsksForItsWorkersInTheLeadersDomain) {
   World world(node("a", "r1", 2) + node("b", "r2", 4) + bound("s-0", 0, 0, "b") +
               set("size: 2, schedulingPolicy: {exclusiveTopology: {perReplica: net/rack}}", "", 2));
   ASSERT_TRUE(world.reading) << world.error();
-  EXPECT_EQ(shape_of(world.job("s-0").alternatives.at(0).gang.root), "workers:1");
-  EXPECT_EQ(shape_of(world.job("s-1").alternatives.at(0).gang.root), "leader:1 workers:1");
+  EXPECT_EQ(shape_of(world.job("s-0").parts.at(0).at(0).gang.root), "workers:1");
+  EXPECT_EQ(shape_of(world.job("s-1").parts.at(0).at(0).gang.root), "leader:1 workers:1");
   ASSERT_EQ(world.cluster.running().size(), 1U);
   EXPECT_EQ(world.cluster.running()[0].key, (GangKey{"default", "s-0", "LeaderWorkerSet"}));
   EXPECT_EQ(world.cluster.running()[0].exclusives.size(), 1U);
@@ -169,7 +169,7 @@ constexpr char kOwnRack[] = "alpha.jobset.sigs.k8s.io/exclusive-topology: net/ra
 
 TEST(JobSet, GivesEveryChildJobADomainToItself) {
   for (const World& world : {World(job_set(kOwnRack)), World(job_set("", kOwnRack))}) {
-    const Gang& gang = world.job("j").alternatives.at(0).gang;
+    const Gang& gang = world.job("j").parts.at(0).at(0).gang;
     EXPECT_EQ(gang.dialect, "lws");
     EXPECT_EQ(shape_of(gang.root), "[w-0:3] [w-1:3]");
     EXPECT_EQ(gang.root.groups.at(1).constraint.exclusive, 0);
@@ -188,7 +188,7 @@ TEST(JobSet, IsRejectedWhereTheLabelOfTheDomainIsNone) {
 
 TEST(JobSet, MayUseNodesThatAnAdministratorLabelledForItsJobs) {
   World world(job_set(std::string(kOwnRack) + ", alpha.jobset.sigs.k8s.io/node-selector: 'true'"));
-  const PodShape& shape = world.job("j").alternatives.at(0).gang.root.groups.at(1).pod_sets.at(0).shape;
+  const PodShape& shape = world.job("j").parts.at(0).at(0).gang.root.groups.at(1).pod_sets.at(0).shape;
   ASSERT_EQ(shape.node_selector.size(), 1U);
   EXPECT_EQ(world.cluster.inventory().strings().text(shape.node_selector[0].value), "default_j-w-1");
   EXPECT_EQ(shape.tolerations.size(), 1U);

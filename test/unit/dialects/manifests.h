@@ -52,10 +52,17 @@ struct World {
     const Submission& submission = job(name);
     return submission.rejection ? submission.rejection->message : "";
   }
-  // The flavors of all alternatives: "a,b | a,c".
+  // The flavors of all ways to start: "a,b | a,c".
   [[nodiscard]] std::string flavors(const std::string& name) const {
     std::string text;
-    for (const Alternative& alternative : job(name).alternatives) {
+    const Submission& submission = job(name);
+    const WayDemands demands = demands_of(submission);
+    for (Combinations walk(demands, [](const QuotaDemand&) { return true; }); walk.next();) {
+      std::vector<const Alternative*> ways;
+      for (std::size_t part = 0; part < walk.ways().size(); ++part) {
+        ways.push_back(&submission.parts[part][walk.ways()[part]]);
+      }
+      const Alternative alternative = together(ways);
       text += text.empty() ? "" : " | ";
       for (std::size_t i = 0; i < alternative.flavors.size(); ++i) {
         text += (i == 0 ? "" : " ") + alternative.flavors[i];
@@ -64,7 +71,7 @@ struct World {
     return text;
   }
   [[nodiscard]] const Constraint& constraint(const std::string& name) const {
-    return job(name).alternatives.at(0).gang.root.pod_sets.at(0).constraint;
+    return job(name).parts.at(0).at(0).gang.root.pod_sets.at(0).constraint;
   }
   [[nodiscard]] ResourceId resource(std::string_view name) { return cluster.inventory().resources().intern(name); }
 

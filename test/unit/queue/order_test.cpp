@@ -32,7 +32,8 @@ class OrderTest : public testing::Test {
     return made;
   }
   void add_alternative(Submission& submission, int gpus, std::size_t flavor) {
-    Alternative& alternative = submission.alternatives.emplace_back();
+    submission.parts.resize(1);
+    Alternative& alternative = submission.parts.front().emplace_back();
     alternative.gang.root.pod_sets.emplace_back().count = gpus;
     alternative.demand.emplace_back();
     if (submission.queue) {
@@ -49,7 +50,7 @@ class OrderTest : public testing::Test {
       const Submission& submission = submissions[*position];
       names += submission.key.name;
       if (submission.queue) {
-        quota_.take(demand_of(submission.alternatives.front()));
+        quota_.take(demand_of(submission.parts.front().front()));
         order.changed(*submission.queue);
       }
     }
