@@ -220,6 +220,9 @@ class Cycle {
         if (starts_with(submission, *way, decision, obstacles)) {
           return true;
         }
+        if (evicts && submission.evicts_later && !obstacles.back().is_for_ever()) {
+          return false;
+        }
         const auto find = [&](const Submission& by) { return find_clearing(cluster_, quota_, by, *way); };
         if (evicts && evict_for(submission, find, decision, why_not)) {
           return true;
@@ -232,9 +235,26 @@ class Cycle {
         }
       }
       evicts = evicts && reach != Reach::kQuota;
+      if (reach == Reach::kOwnQuota && submission.evicts_before_borrowing) {
+        if (submission.evicts_later && could_do_without_borrowing(submission)) {
+          return false;
+        }
+        const auto find = [&](Submission by) {
+          by.borrowing = Borrowing::kForbidden;
+          return find_cheapest_clearing(cluster_, quota_, by, ways);
+        };
+        if (evict_for(submission, find, decision, why_not)) {
+          return true;
+        }
+      }
     }
     const auto find = [&](const Submission& by) { return find_cheapest_clearing(cluster_, quota_, by, ways); };
     return !submission.evicts_before_next && evict_for(submission, find, decision, why_not);
+  }
+
+  [[nodiscard]] bool could_do_without_borrowing(const Submission& submission) const {
+    return some_are_allowed(least_demands_of(submission),
+                            [&](const QuotaDemand& least) { return quota_.could_fit(least, Borrowing::kForbidden); });
   }
 
   void tell_why(const Submission& submission, const Ways& ways, std::vector<Obstacle> obstacles,
@@ -255,14 +275,17 @@ class Cycle {
     }
   }
 
-  // No way was worth a try: there is no quota for any.
+  // No way was worth a try: there is no quota for any, or none without borrowing where that is for another time.
   [[nodiscard]] Obstacle short_of_all_quota(const Submission& submission) const {
     std::vector<const Alternative*> first;
     for (const std::vector<Alternative>& ways : submission.parts) {
       first.push_back(&ways.front());
     }
     const Alternative whole = together(first);
-    const auto shortage = quota_.lacking(demand_of(whole), submission.borrowing);
+    auto shortage = quota_.lacking(demand_of(whole), submission.borrowing);
+    if (!shortage) {
+      shortage = quota_.lacking(demand_of(whole), Borrowing::kForbidden);
+    }
     return obstacle(shortage.value_or(Shortage{.message = "no combination of flavors was looked at"}), whole);
   }
 

@@ -28,6 +28,10 @@ std::string flavors_of(const Alternative& alternative) {
 
 }  // namespace
 
+bool Obstacle::is_for_ever() const {
+  return rank >= kTooLargeRank;
+}
+
 Obstacle obstacle(const Outcome& refused, const Alternative& alternative) {
   Obstacle found{.message = refused.message, .flavors = flavors_of(alternative)};
   switch (refused.refusal) {

@@ -16,6 +16,9 @@ struct Obstacle {
   int rank = 0;         // lower is nearer to being lifted
   std::string message;  // one sentence
   std::string flavors;  // those of the alternative, as messages name them
+
+  // Whether it stays, whoever leaves.
+  [[nodiscard]] bool is_for_ever() const;
 };
 
 [[nodiscard]] Obstacle obstacle(const Outcome& refused, const Alternative& alternative);

@@ -58,6 +58,16 @@ bool Admitter::put_off(Entry& entry, Time now) {
   return false;
 }
 
+// Victims are looked for when it is turned down. What its queue would have it evict others for, rather than start in
+// another way, is left for that, unless it was in vain the last time.
+Submission Admitter::without_evictions(const Entry& entry) const {
+  Submission submission = *entry.submission;
+  submission.evicts_later = submission.may_evict && entry.fruitless == 0 && submission.queue &&
+                            ledger_.quota.rules(*submission.queue).evicts();
+  submission.may_evict = false;
+  return submission;
+}
+
 Place Admitter::place_of(const Entry& entry) const {
   const Submission& submission = *entry.submission;
   // What a strict queue cannot take at all, as it is set up, holds up nobody.
@@ -206,8 +216,7 @@ void Admitter::try_until_one_starts(Time now, Step& step) {
   for (const LineKey& key : std::set(ledger_.lines.open_lines())) {
     const std::vector<Entry*> front = front_of(key, now);
     if (!front.empty()) {
-      submissions.push_back(*front.front()->submission);
-      submissions.back().may_evict = false;
+      submissions.push_back(without_evictions(*front.front()));
     } else if (ledger_.lines.find(key) != nullptr) {
       close(key, nullptr, now);
     }
@@ -239,8 +248,7 @@ bool Admitter::try_fronts(std::set<LineKey>& held_back, Time now, Step& step) {
   for (auto& [queue, front] : fronts) {
     std::sort(front.begin(), front.end(), is_before);
     for (std::size_t i = 0; i < std::min(front.size(), kAtOnce); ++i) {
-      batch.push_back(*front[i]->submission);
-      batch.back().may_evict = false;
+      batch.push_back(without_evictions(*front[i]));
     }
   }
   if (batch.empty()) {

@@ -32,6 +32,7 @@ class Admitter {
   void sort_in(Time now);
   // Lines for which something came free.
   void reopen();
+  [[nodiscard]] Submission without_evictions(const Entry& entry) const;
   [[nodiscard]] Place place_of(const Entry& entry) const;
   [[nodiscard]] static bool is_known(const LineKey& key, const Line& line, Time now);
   [[nodiscard]] std::vector<Entry*> front_of(const LineKey& key, Time now);

@@ -42,6 +42,11 @@ struct QueueRules {
   std::int64_t weight = 1000;  // thousandths, for its part of what is beyond all quotas; 0: the last of all
   bool knows_shares = false;   // gangs may be evicted by fair shares, where that is switched on
   std::int64_t priority = 0;   // among queues that borrow: the higher one first; 0 is the usual one
+
+  // Whether others may be evicted for its gangs at all.
+  [[nodiscard]] bool evicts() const {
+    return within != WithinRule::kNever || reclaim != ReclaimRule::kNever || evicts_to_borrow;
+  }
 };
 
 }  // namespace gantree

@@ -54,6 +54,10 @@ struct Submission {
   Borrowing borrowing = Borrowing::kAllowed;
   bool own_quota_first = false;     // ways that do not borrow go before those that do
   bool evicts_before_next = false;  // each way is tried with evictions before the next one is looked at
+  // With own_quota_first: ways that do not borrow are tried with evictions before one that does is looked at.
+  bool evicts_before_borrowing = false;
+  // Evictions are for another time: what would come after them in the order of preference is not tried.
+  bool evicts_later = false;
   std::vector<std::pair<std::string, int>> pod_sets;  // name and count, for reports
   // What has to start together, each part in one of its ways, which are in order of preference. Whatever has to be
   // chosen for the gang as a whole is one part.

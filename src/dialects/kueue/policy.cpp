@@ -61,6 +61,12 @@ QueuePolicy read_policy(json::Reader& read, json::Value spec) {
       read_choice(read, fungibility, "whenCanBorrow", {"Borrow", "MayStopSearch", "TryNextFlavor"}) == 2;
   policy.evicts_before_next =
       read_choice(read, fungibility, "whenCanPreempt", {"TryNextFlavor", "Preempt", "MayStopSearch"}) != 0;
+  policy.evicts_before_borrowing =
+      read_choice(read, fungibility, "preference", {"BorrowingOverPreemption", "PreemptionOverBorrowing"}) == 1;
+  if (fungibility["preference"] && (!policy.own_quota_first || policy.evicts_before_next)) {
+    read.complain(fungibility["preference"],
+                  "preference needs a whenCanBorrow and a whenCanPreempt that are TryNextFlavor");
+  }
   return policy;
 }
 

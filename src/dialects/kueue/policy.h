@@ -7,9 +7,10 @@
 namespace gantree::kueue {
 
 struct QueuePolicy {
-  QueueRules rules;                 // without the name and the tree
-  bool own_quota_first = false;     // flavorFungibility.whenCanBorrow
-  bool evicts_before_next = false;  // flavorFungibility.whenCanPreempt
+  QueueRules rules;                      // without the name and the tree
+  bool own_quota_first = false;          // flavorFungibility.whenCanBorrow
+  bool evicts_before_next = false;       // flavorFungibility.whenCanPreempt
+  bool evicts_before_borrowing = false;  // flavorFungibility.preference
 };
 
 // Of the spec of a ClusterQueue.

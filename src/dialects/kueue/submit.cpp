@@ -151,6 +151,7 @@ void find_ways(const JobRequest& workload, const Setup& setup, Intake& intake, U
     submission.queue = queue->cluster_queue->id;
     submission.own_quota_first = queue->cluster_queue->policy.own_quota_first;
     submission.evicts_before_next = queue->cluster_queue->policy.evicts_before_next;
+    submission.evicts_before_borrowing = queue->cluster_queue->policy.evicts_before_borrowing;
   }
   if (queue != nullptr) {
     submission.rejection = closed(workload, *queue, intake);

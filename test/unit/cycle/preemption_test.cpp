@@ -327,6 +327,51 @@ TEST_F(PreemptionTest, EvictsForTheFirstAlternativeBeforeTheNextWhereTheQueueSay
   }
 }
 
+TEST_F(PreemptionTest, EvictsBeforeItBorrowsWhereTheQueuePrefersThat) {
+  host("a");
+  host("b");
+  const QueueId own = queue(4, {.name = "own", .within = WithinRule::kLowerPriority});
+  queue(8, {.name = "lender"});
+  runs("low", "a", 4, own, 1);
+  for (const bool eager : {false, true}) {
+    submissions_.clear();
+    Submission& train = wants("train", 4, own, 5);
+    train.own_quota_first = true;
+    train.evicts_before_borrowing = eager;
+    EXPECT_EQ(plan(), eager ? "train:Placed; low for train (Preempted)" : "train:Placed");
+    if (!eager) {
+      quota_.give({{quota_.cells_of(own)[0], 4}});
+    }
+  }
+}
+
+TEST_F(PreemptionTest, BorrowsWhereEvictionsWithoutBorrowingAreNotEnough) {
+  host("a");
+  host("b");
+  const QueueId own = queue(4, {.name = "own", .within = WithinRule::kLowerPriority});
+  queue(12, {.name = "lender"});
+  runs("low", "a", 4, own, 1);
+  Submission& train = wants("train", 6, own, 5);
+  train.own_quota_first = true;
+  train.evicts_before_borrowing = true;
+  EXPECT_EQ(plan(), "train:Placed") << "6 are more than its queue has, whoever goes";
+}
+
+TEST_F(PreemptionTest, WhereEvictionsAreForAnotherTimeNothingIsTriedThatComesAfterThem) {
+  host("a");
+  host("b");
+  const QueueId own = queue(4, {.name = "own", .within = WithinRule::kLowerPriority});
+  queue(8, {.name = "lender"});
+  runs("low", "a", 4, own, 1);
+  Submission& train = wants("train", 4, own, 5);
+  train.own_quota_first = true;
+  train.evicts_before_borrowing = true;
+  train.evicts_later = true;
+  EXPECT_EQ(plan(), "train:Waiting");
+  EXPECT_EQ(plan_.decisions[0].reason, Reason::kQuotaExceeded);
+  EXPECT_EQ(plan_.decisions[0].message, "own has 0 of 4 gpu left in flavor \"f\" without borrowing: 4 more are needed");
+}
+
 TEST_F(PreemptionTest, EvictsForTheMinimumOnlyAndUsesAllThatIsThen) {
   host("a");
   runs("low", "a", 3, {}, 1);

@@ -142,5 +142,18 @@ TEST(KueuePolicy, OfFlavorsReachesTheJobs) {
   EXPECT_EQ(submitted("whenCanBorrow: MayStopSearch, whenCanPreempt: MayStopSearch"), std::pair(false, true));
 }
 
+TEST(KueuePolicy, MayPreferEvictionToBorrowing) {
+  const auto setup = [](const std::string& fungibility) {
+    return World(kFlavor + queue("a", "flavorFungibility: {" + fungibility + "}"));
+  };
+  const std::string both = "whenCanBorrow: TryNextFlavor, whenCanPreempt: TryNextFlavor, ";
+  EXPECT_EQ(setup(both + "preference: PreemptionOverBorrowing").error(), "");
+  EXPECT_EQ(setup(both + "preference: BorrowingOverPreemption").error(), "");
+  EXPECT_NE(setup(both + "preference: Neither").error().find("which is none of BorrowingOverPreemption"),
+            std::string::npos);
+  EXPECT_NE(setup("preference: PreemptionOverBorrowing").error().find("preference needs a whenCanBorrow"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace gantree
