@@ -24,6 +24,7 @@ bool Entry::leaves() const {
 void Entry::drop_assumed() {
   assumed.reset();
   blockers.clear();
+  held_until.reset();
 }
 
 bool Entry::suspended() const {

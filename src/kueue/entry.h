@@ -63,6 +63,7 @@ struct Entry {
   std::optional<Admission> assumed = {};       // decided and not seen yet
   bool sent = false;                           // what is assumed was written
   std::set<std::string> blockers = {};         // workloads that have to leave before it is
+  std::optional<Time> held_until = {};         // its place is kept no longer, where they leave for nobody in particular
   std::optional<Removal> evicting = {};        // wanted, and not seen yet
   std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
   QuotaDemand used = {};                                     // booked

@@ -157,6 +157,7 @@ void Grants::assume(Entry& entry, const Decision& decision) {
   ledger_.holders.insert_or_assign(entry.key(), &entry);
   entry.sent = false;
   entry.blockers.clear();
+  entry.held_until.reset();
   entry.hosts.clear();
   entry.used = booking_.quota_of(*entry.assumed, {});
   for (const PodSetDecision& set : decision.pod_sets) {

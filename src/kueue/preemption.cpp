@@ -82,8 +82,7 @@ bool Preemption::asks(const Entry& entry, const std::optional<Verdict>& verdict)
   if (!room || !entry.waits() || !entry.submission || !entry.submission->may_evict || !entry.submission->queue) {
     return false;
   }
-  const QueueRules& rules = ledger_.quota.rules(*entry.submission->queue);
-  return rules.within != WithinRule::kNever || rules.reclaim != ReclaimRule::kNever || rules.evicts_to_borrow;
+  return ledger_.quota.rules(*entry.submission->queue).evicts();
 }
 
 // Whether it takes nothing by share now, though others like it may: it gave way itself, and nothing has ended since.
@@ -131,29 +130,72 @@ Preemption::Asking Preemption::crowded_out(Time now) {
   return asking;
 }
 
-// What is leaving already, for nobody in particular, may be enough. One whose pods do not go is not waited for.
-bool Preemption::enough_is_leaving(Time now) {
+// One whose pods do not go is not waited for.
+std::vector<Preemption::Leaver> Preemption::leavers(Time now) {
+  std::vector<Leaver> leaving;
+  const auto add_pod = [&](Leaver& leaver, const std::string& key) {
+    if (!ledger_.cluster.node_of(key).empty()) {
+      leaver.pods.push_back(key);
+    }
+  };
   for (auto& [key, departed] : ledger_.departed) {
     for (Departed& gone : departed) {
       gone.since = gone.since.value_or(now);
-      if (now <= *gone.since + kPatience) {
-        return true;
+      if (*gone.since + kPatience <= now) {
+        continue;
+      }
+      Leaver& leaver = leaving.emplace_back(Leaver{.key = key, .used = gone.used, .pods = {}});
+      for (const auto& [pod, uid] : gone.pods) {
+        const auto known = ledger_.pods.find(pod);
+        if (known != ledger_.pods.end() && known->second.uid == uid && !known->second.ended) {
+          add_pod(leaver, pod);
+        }
       }
     }
   }
   const auto hangs = [&](const Entry& entry) {
     const Condition* evicted = entry.object.condition(kEvicted);
     return evicted != nullptr && evicted->holds &&
-           Time(std::chrono::seconds(parse_time(evicted->since).value_or(0))) + kPatience < now;
+           Time(std::chrono::seconds(parse_time(evicted->since).value_or(0))) + kPatience <= now;
   };
-  return std::any_of(ledger_.holders.begin(), ledger_.holders.end(), [&](const auto& item) {
-    if (!item.second->leaves() || hangs(*item.second)) {
-      return false;
+  for (const auto& [key, entry] : ledger_.holders) {
+    const auto waits_for_it = [&](const std::string& held) { return ledger_.entries.at(held).blockers.contains(key); };
+    if (!entry->leaves() || hangs(*entry) || std::any_of(ledger_.held.begin(), ledger_.held.end(), waits_for_it)) {
+      continue;
     }
-    const auto waits_for_it = [&](const std::string& held) {
-      return ledger_.entries.at(held).blockers.contains(item.first);
-    };
-    return std::none_of(ledger_.held.begin(), ledger_.held.end(), waits_for_it);
+    Leaver& leaver = leaving.emplace_back(Leaver{.key = key, .used = entry->used, .pods = entry->placeholders});
+    for (const std::string& pod : ledger_.pods_of(key)) {
+      if (!ledger_.pods.at(pod).ended) {
+        add_pod(leaver, pod);
+      }
+    }
+  }
+  return leaving;
+}
+
+// They are where it was given a place; or there is not enough quota without theirs, which is of the same tree.
+void Preemption::wait_for(Entry& entry, std::vector<Leaver>& leaving) {
+  ledger_.quota.give(entry.used);
+  const bool short_of_quota = !ledger_.quota.fits(entry.used, entry.submission->borrowing);
+  ledger_.quota.take(entry.used);
+  std::set<QuotaId> roots;
+  for (const auto& [cell, amount] : short_of_quota ? entry.used : QuotaDemand()) {
+    roots.insert(ledger_.root_of(cell));
+  }
+  std::set<std::string_view> hosts;
+  for (const std::string& placeholder : entry.placeholders) {
+    hosts.insert(ledger_.cluster.node_of(placeholder));
+  }
+  std::erase_if(leaving, [&](const Leaver& leaver) {
+    const bool counts = std::any_of(leaver.used.begin(), leaver.used.end(),
+                                    [&](const auto& one) { return roots.contains(ledger_.root_of(one.first)); }) ||
+                        std::any_of(leaver.pods.begin(), leaver.pods.end(), [&](const std::string& pod) {
+                          return hosts.contains(ledger_.cluster.node_of(pod));
+                        });
+    if (counts) {
+      entry.blockers.insert(leaver.key);
+    }
+    return counts;
   });
 }
 
@@ -201,10 +243,7 @@ void Preemption::look(Time now, Step& step) {
     return;
   }
   next_ = now + kEvery;
-  if (enough_is_leaving(now)) {
-    look_at(next_);
-    return;
-  }
+  std::vector<Leaver> leaving = leavers(now);
   std::vector<std::pair<RunningGang, const Entry*>> gangs;
   for (const auto& [key, entry] : ledger_.holders) {
     if (auto gang = running_gang(*entry)) {
@@ -223,7 +262,7 @@ void Preemption::look(Time now, Step& step) {
     const LineKey line = entry.place->line;
     const bool modest = is_modest(entry);
     entry.submission->may_evict_by_share = !modest && !is_outranked(entry, now);
-    preempt_for(entry, running, now, step);
+    preempt_for(entry, running, leaving, now, step);
     Entry* next = entry.place && !modest ? nullptr : first_of(line, now);
     if (next != nullptr) {
       asking.emplace(next->place->rank, next);
@@ -235,15 +274,24 @@ void Preemption::look(Time now, Step& step) {
   ledger_.cluster.forget_running();
 }
 
-void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, Time now, Step& step) {
+void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, std::vector<Leaver>& leaving,
+                             Time now, Step& step) {
+  for (const Leaver& leaver : leaving) {
+    ledger_.quota.give(leaver.used);
+    std::for_each(leaver.pods.begin(), leaver.pods.end(), [&](const auto& pod) { ledger_.cluster.lend(pod); });
+  }
   const Plan plan = run_cycle(ledger_.cluster, ledger_.quota, {*entry.submission});
   const Decision& decision = plan.decisions.front();
   const bool borrows = ledger_.quota.borrows(*entry.submission->queue);
-  // Victims hold what they have until they are gone.
+  // Victims, and what leaves, hold what they have until they are gone.
   for (const Eviction& eviction : plan.evictions) {
     const RunningGang& victim = running.at(eviction.key);
     ledger_.cluster.engine().restore(victim);
     ledger_.quota.take(victim.used);
+  }
+  for (const Leaver& leaver : leaving) {
+    ledger_.quota.take(leaver.used);
+    std::for_each(leaver.pods.begin(), leaver.pods.end(), [&](const auto& pod) { ledger_.cluster.take_back(pod); });
   }
   if (decision.state != GangState::kPlaced) {
     entry.verdict =
@@ -257,12 +305,10 @@ void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>&
   entry.fruitless = 0;
   grants_.assume(entry, decision);
   step.wake_by(now);  // those that it held up may be tried
-  std::string who;
   for (const Eviction& eviction : plan.evictions) {
     Entry& victim = ledger_.entries.at(eviction.key.ns + "/" + eviction.key.name);
     entry.blockers.insert(victim.key());
     victim.gave_way = ledger_.ended;
-    who += fmt::format("{}{}", who.empty() ? "" : ", ", victim.key());
     const Cause cause = cause_of(eviction.reason, borrows);
     evictions_.evict(victim,
                      {.reason = "Preempted",
@@ -271,10 +317,14 @@ void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>&
                       .preempted = cause.reason},
                      now, step);
   }
-  entry.verdict =
-      Verdict{.state = GangState::kWaiting,
-              .reason = Reason::kPreempting,
-              .message = fmt::format("{} {} to make room", who, plan.evictions.size() == 1 ? "has" : "have")};
+  wait_for(entry, leaving);
+  if (plan.evictions.empty()) {
+    entry.held_until = now + kPatience;
+  }
+  entry.verdict = Verdict{.state = GangState::kWaiting,
+                          .reason = Reason::kPreempting,
+                          .message = fmt::format("{} {} to make room", fmt::join(entry.blockers, ", "),
+                                                 entry.blockers.size() == 1 ? "has" : "have")};
   ledger_.held.insert(entry.key());
   ledger_.dirty.insert(entry.key());
 }

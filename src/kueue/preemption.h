@@ -1,13 +1,16 @@
 // Who has to go for whom.
 //
 // Victims are whole Workloads, chosen for the domain that is to be cleared. The one they go for is given its place at
-// once, so that nobody else gets it, and admitted when the last of them has left.
+// once, so that nobody else gets it, and admitted when the last of them has left. What leaves anyway counts as gone
+// already: who only waits for that has nobody evicted.
 //
 // One thread owns it: the controller's.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "kueue/booking.h"
@@ -28,7 +31,15 @@ class Preemption {
   void preempt(Time now, Step& step);
 
  private:
-  [[nodiscard]] bool enough_is_leaving(Time now);
+  // Leaves for nobody in particular.
+  struct Leaver {
+    std::string key;  // of the Workload
+    QuotaDemand used = {};
+    std::vector<std::string> pods;  // and placeholders
+  };
+  [[nodiscard]] std::vector<Leaver> leavers(Time now);
+  // Those of them whom it was given a place instead of: from now on they leave for it.
+  void wait_for(Entry& entry, std::vector<Leaver>& leaving);
   using Asking = std::map<Rank, Entry*>;  // one of each line
   [[nodiscard]] bool asks(const Entry& entry, const std::optional<Verdict>& verdict) const;
   [[nodiscard]] bool is_modest(const Entry& entry) const;
@@ -37,7 +48,8 @@ class Preemption {
   void look(Time now, Step& step);
   void look_at(Time when);
   [[nodiscard]] bool is_outranked(const Entry& entry, Time now) const;
-  void preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, Time now, Step& step);
+  void preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, std::vector<Leaver>& leaving, Time now,
+                   Step& step);
   [[nodiscard]] std::optional<RunningGang> running_gang(const Entry& entry) const;
 
   Ledger& ledger_;

@@ -69,12 +69,25 @@ void WorkloadReconciler::finish(Entry& entry, const JobEnd& end, Time now, Step&
 void WorkloadReconciler::hold(Entry& entry, Time now, Step& step) {
   std::erase_if(entry.blockers, [&](const std::string& key) {
     const Entry* victim = ledger_.workload(key);
-    // One that left may have been admitted anew since.
-    return victim == nullptr || !victim->leaves() || victim->object.holds(kFinished);
+    // One that left may have been admitted anew since. Of one that was deleted there may be pods.
+    const bool leaves = victim != nullptr && victim->leaves() && !victim->object.holds(kFinished);
+    return !leaves && !ledger_.departed.contains(key);
   });
   if (entry.blockers.empty()) {
     staff_.grants.write(entry, now, step);
     return;
+  }
+  if (entry.held_until && *entry.held_until <= now) {
+    entry.drop_assumed();  // they do not leave: others may have to
+    entry.verdict.reset();
+    ledger_.held.erase(entry.key());
+    ledger_.waiting_changed.insert(entry.key());
+    ledger_.unbooked.insert(entry.key());
+    step.wake_by(now);
+    return;
+  }
+  if (entry.held_until) {
+    ledger_.later.add(*entry.held_until, entry.key());
   }
   staff_.pending.tell(entry, now, step);
 }
