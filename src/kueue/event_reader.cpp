@@ -73,7 +73,7 @@ Result<> EventReader::changed(const LiveObject& object) {
   reporter_.changed(key, object, parsed->object);
   release_.changed(key, object, parsed->object);
   // Statuses are ours: what they say decides nothing.
-  std::string text = decided_text(parsed->object.value);
+  std::string text = decided_text(object.kind, parsed->object.value);
   std::string& known = ledger_.admin[key];
   const bool matters = object.kind != kNamespaceKind || namespace_in_use(object.name);
   ledger_.setup_changed = ledger_.setup_changed || (known != text && matters);

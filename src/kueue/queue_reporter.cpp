@@ -59,19 +59,23 @@ bool says(json::Value value, const json::Out& wanted) {
                      [&](const auto& member) { return says(value[member.first], member.second); });
 }
 
-std::string decided_text(json::Value object) {
-  const auto without = [](json::Value map, std::initializer_list<std::string_view> left_out) {
-    json::Out out = json::Out::object();
-    for (const json::MemberData& member : map.members()) {
-      if (std::find(left_out.begin(), left_out.end(), member.key) == left_out.end()) {
-        out.add(member.key, json::copy(json::Value(&member.value)));
+std::string decided_text(std::string_view kind, json::Value object) {
+  const bool is_namespace = kind == "Namespace";
+  json::Out out = json::Out::object();
+  for (const json::MemberData& member : object.members()) {
+    const bool decides = member.key != "metadata" && member.key != "status" && !(is_namespace && member.key == "spec");
+    if (decides) {
+      out.add(member.key, json::copy(json::Value(&member.value)));
+    }
+  }
+  if (const json::Value metadata = object["metadata"]; metadata && metadata.kind() == json::Kind::kObject) {
+    json::Out kept = json::Out::object();
+    for (const std::string_view key : {"namespace", "name", "deletionTimestamp", "labels"}) {
+      if (const json::Value value = metadata[key]; value && (key != "labels" || is_namespace)) {
+        kept.add(key, json::copy(value));
       }
     }
-    return out;
-  };
-  json::Out out = without(object, {"metadata", "status"});
-  if (const json::Value metadata = object["metadata"]; metadata && metadata.kind() == json::Kind::kObject) {
-    out.add("metadata", without(metadata, {"resourceVersion", "generation", "managedFields"}));
+    out.add("metadata", std::move(kept));
   }
   return out.to_json(false);
 }

@@ -61,8 +61,9 @@ class QueueReporter {
   Time next_ = {};
 };
 
-// An administrator's object without what changes by itself, so that equal texts mean that nothing was decided anew.
-[[nodiscard]] std::string decided_text(json::Value object);
+// What decisions depend on in an administrator's object: equal texts mean that nothing has to be decided anew. Of a
+// Namespace that is its labels.
+[[nodiscard]] std::string decided_text(std::string_view kind, json::Value object);
 
 // Whether a value is what would be written.
 [[nodiscard]] bool says(json::Value value, const json::Out& wanted);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <utility>
 
 #include "dialects/core/core.h"
@@ -9,6 +10,7 @@
 #include "dialects/kueue/names.h"
 #include "kueue/circles.h"
 #include "kueue/queue_membership.h"
+#include "kueue/submissions.h"
 #include "live/parsed.h"
 
 namespace gantree::kueue {
@@ -61,14 +63,9 @@ void SetupReader::read(Step& step) {
   ledger_.lines.clear();
   for (auto& [key, entry] : ledger_.entries) {
     entry.submission.reset();
-    entry.verdict.reset();
     // Others may have to go for it by the rules of now: whoever comes first is looked at first.
     entry.fruitless = 0;
     entry.preempts_at = {};
-    if (entry.assumed && !entry.sent) {
-      entry.drop_assumed();  // it waits for others to leave: whether it may have their place is decided anew
-      ledger_.held.erase(key);
-    }
   }
   ledger_.quota = Quota();
   ledger_.quota.evict_by_share(ledger_.shares);
@@ -76,6 +73,18 @@ void SetupReader::read(Step& step) {
   ledger_.intake =
       std::make_unique<Intake>(Intake{.cluster = ledger_.cluster, .quota = ledger_.quota, .quota_alone = true});
   read_objects(step);
+  const std::map<std::string, std::size_t> before = std::exchange(trees_, trees());
+  for (auto& [key, entry] : ledger_.entries) {
+    const bool held = entry.assumed && !entry.sent;
+    if (held && keeps_its_place(entry, before)) {
+      continue;
+    }
+    entry.verdict.reset();
+    if (held) {
+      entry.drop_assumed();  // it waits for others to leave: whether it may have their place is decided anew
+      ledger_.held.erase(key);
+    }
+  }
   booking_.book_all();
   ledger_.room_changed = true;
   ledger_.queues_changed = true;
@@ -95,6 +104,46 @@ void SetupReader::read(Step& step) {
       ledger_.touch(key);
     }
   }
+}
+
+std::map<std::string, std::size_t> SetupReader::trees() const {
+  const auto text_of = [&](std::string_view kind, std::string_view name) -> std::string_view {
+    const auto known = ledger_.admin.find(fmt::format("{} /{}", kind, name));
+    return known == ledger_.admin.end() ? std::string_view() : std::string_view(known->second);
+  };
+  std::string common;
+  for (const auto& [key, text] : ledger_.admin) {
+    if (key.starts_with("Topology ") || key.starts_with("Cohort ")) {
+      common += text;
+    }
+  }
+  std::map<std::string_view, std::string> texts;  // of queues and their flavors, by tree
+  for (const auto& [name, queue] : ledger_.setup.cluster_queues) {
+    std::string& text = texts[ledger_.quota.rules(queue.id).tree];
+    text += text_of("ClusterQueue", name);
+    for (const ResourceGroup& group : queue.groups) {
+      for (const FlavorQuota& flavor : group.flavors) {
+        text += text_of("ResourceFlavor", flavor.flavor_name);
+      }
+    }
+  }
+  std::map<std::string, std::size_t> trees;
+  for (const auto& [name, queue] : ledger_.setup.cluster_queues) {
+    trees.emplace(name, std::hash<std::string>()(common + texts[ledger_.quota.rules(queue.id).tree]));
+  }
+  return trees;
+}
+
+// Whether one that waits for others to leave still may have their place: nothing was changed where they meet.
+bool SetupReader::keeps_its_place(Entry& entry, const std::map<std::string, std::size_t>& before) const {
+  const std::string& name = entry.assumed->cluster_queue;
+  const auto was = before.find(name);
+  const auto is = trees_.find(name);
+  if (was == before.end() || is == trees_.end() || was->second != is->second) {
+    return false;
+  }
+  const Submission& submission = submission_for(entry, ledger_);
+  return !submission.rejection && submission.queue == ledger_.setup.cluster_queues.at(name).id;
 }
 
 void SetupReader::read_objects(Step& step) {

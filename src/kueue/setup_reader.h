@@ -4,6 +4,7 @@
 // One thread owns it: the controller's.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ class SetupReader {
 
  private:
   void read_objects(Step& step);
+  // A hash of what decides about evictions in the tree of each ClusterQueue, by its name.
+  [[nodiscard]] std::map<std::string, std::size_t> trees() const;
+  [[nodiscard]] bool keeps_its_place(Entry& entry, const std::map<std::string, std::size_t>& before) const;
   void stop_queues_that_leave(const std::vector<std::string>& names);
   void stop_queues_with_checks(Step& step);
   void remark(const Error& error, Step& step);
@@ -38,6 +42,7 @@ class SetupReader {
   bool ignore_checks_;
   std::vector<json::Document> documents_;  // what the setup points into
   std::set<std::string> remarked_;
+  std::map<std::string, std::size_t> trees_;
 };
 
 }  // namespace gantree::kueue
