@@ -16,13 +16,14 @@ using std::chrono::seconds;
 
 // Many start at once, and need not be told that they wait; a changed sentence is told more seldom than a changed
 // reason, and changed numbers in it, which are never the same for long, more seldom still. All of them together get so
-// many a second, since an API server has better things to store; whoever comes when those are used up is given a turn.
+// many a second, since an API server has better things to store.
 constexpr seconds kTellAfter{1};
 constexpr seconds kTellReasonEvery{5};
 constexpr seconds kTellEvery{30};
 constexpr seconds kTellNumbersEvery{300};
-constexpr int kTellsPerSecond = 20;
-constexpr double kMostTells = 200;
+constexpr int kFirstPerSecond = 50;
+constexpr int kAgainPerSecond = 20;
+constexpr double kMostSaved = 200;
 
 // The reasons of QuotaReserved=False, as those know them who watch Kueue's.
 std::string_view pending_reason(Reason reason, bool ever) {
@@ -83,15 +84,17 @@ bool PendingReporter::may_tell(Entry& entry, Time now) {
     entry.tell_turn.reset();
     return true;
   }
-  const std::chrono::duration<double> passed = now - std::exchange(tells_since_, now);
-  tells_ = std::min(kMostTells, tells_ + std::max(0.0, passed.count()) * kTellsPerSecond);
-  if (tells_ >= 1 && next_turn_ <= now) {
-    tells_ -= 1;
+  Allowance& allowance = entry.told ? again_ : first_;
+  const int per_second = entry.told ? kAgainPerSecond : kFirstPerSecond;
+  const std::chrono::duration<double> passed = now - std::exchange(allowance.since, now);
+  allowance.left = std::min(kMostSaved, allowance.left + std::max(0.0, passed.count()) * per_second);
+  if (allowance.left >= 1 && allowance.last_turn <= now) {
+    allowance.left -= 1;
     return true;
   }
-  next_turn_ = std::max(next_turn_, now) + std::chrono::milliseconds(seconds(1)) / kTellsPerSecond;
-  entry.tell_turn = next_turn_;
-  ledger_.later.add(next_turn_, entry.key());
+  allowance.last_turn = std::max(allowance.last_turn, now) + std::chrono::milliseconds(seconds(1)) / per_second;
+  entry.tell_turn = allowance.last_turn;
+  ledger_.later.add(allowance.last_turn, entry.key());
   return false;
 }
 

@@ -20,6 +20,12 @@ class PendingReporter {
   void tell(Entry& entry, Time now, Step& step);
 
  private:
+  // So many may be told in a second; whoever comes when those are used up is given a turn.
+  struct Allowance {
+    double left = 0;
+    Time since = {};
+    Time last_turn = {};  // that was given
+  };
   [[nodiscard]] bool may_tell(Entry& entry, Time now);
   void tell_inactive(Entry& entry, Time now, Step& step);
   void reject(Entry& entry, Time now, Step& step);
@@ -27,9 +33,8 @@ class PendingReporter {
   Ledger& ledger_;
   Announcer& announcer_;
   StatusWriter& status_;
-  double tells_ = 0;
-  Time tells_since_ = {};
-  Time next_turn_ = {};  // the last one that was given
+  Allowance first_;  // of those who were told nothing yet: they do not wait for the others
+  Allowance again_;
 };
 
 }  // namespace gantree::kueue

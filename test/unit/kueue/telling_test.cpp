@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "unit/kueue/job_world.h"
+#include "unit/kueue/queue_world.h"
 #include "unit/kueue/small_cluster.h"
 
 namespace gantree::test {
@@ -217,6 +218,26 @@ std::vector<std::string> told(const JobWorld& world) {
     all.push_back(fmt::format("{}/{}", root["regarding"]["kind"].text(), root["reason"].text()));
   }
   return all;
+}
+
+TEST(KueueTelling, VeryManyAreToldWhyTheyWaitFiftyASecond) {
+  kueue::QueueWorld world;
+  world.flavor("default");
+  world.cluster_queue("q", 1);
+  world.local_queue("ns", "q", "q");
+  constexpr int kMany = 500;
+  for (int i = 0; i < kMany; ++i) {
+    world.workload("ns", fmt::format("w{}", i), "q", 2);
+  }
+  const Time end = world.now + std::chrono::seconds(8);
+  for (; world.now < end; world.now += std::chrono::milliseconds(100)) {
+    world.step();
+  }
+  int told = 0;
+  for (int i = 0; i < kMany; ++i) {
+    told += world.status(fmt::format("Workload ns/w{}", i), "conditions").empty() ? 0 : 1;
+  }
+  EXPECT_EQ(told, kMany) << "two hundred at once, and then the others";
 }
 
 TEST(KueueTelling, AJobGetsEventsOfItsOwn) {
