@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   Snapshots snapshots;
   const auto now = Snapshots::Clock::now();
-  const auto first = snapshots.begin("pods", std::vector<Entry>(3), 7, 1, now);
+  const auto first = snapshots.begin(
+      "pods", std::vector<Entry>(3, Entry{std::make_shared<const std::string>("{}"), 1, nullptr}), 7, 1, now);
   const auto next = snapshots.go_on("pods", text, 1, now);
   GANTREE_CHECK(!next || next->entries.size() <= 1);
   GANTREE_CHECK(snapshots.go_on("pods", first.next, 1, now).has_value());

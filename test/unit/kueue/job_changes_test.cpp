@@ -362,8 +362,8 @@ TEST(WorkloadOfAQueue, ThatNobodyStartsIsNotAdmitted) {
       "'spec':{'queueName':'q','podSets':[{'name':'main','count':1,'template':{'spec':{'containers':"
       "[{'name':'c','resources':{'requests':{'nvidia.com/gpu':'1'}}}]}}}]}}";
   cluster.put("kueue.x-k8s.io", "v1beta2", "Workload",
-              "{'metadata':{'name':'ray','namespace':'ns','ownerReferences':[{'apiVersion':'ray.io/v1',"
-              "'kind':'RayJob','name':'r','uid':'u','controller':true}]}," +
+              "{'metadata':{'name':'strange','namespace':'ns','ownerReferences':[{'apiVersion':'example.com/v1',"
+              "'kind':'Pipeline','name':'r','uid':'u','controller':true}]}," +
                   spec);
   cluster.put("kueue.x-k8s.io", "v1beta2", "Workload", "{'metadata':{'name':'alone','namespace':'ns'}," + spec);
   cluster.settle();
@@ -373,8 +373,8 @@ TEST(WorkloadOfAQueue, ThatNobodyStartsIsNotAdmitted) {
     const Tree* found = cluster.server.find(FakeServer::key("Workload", "ns", name))->tree.find({"status"});
     return found == nullptr ? std::string() : found->to_json();
   };
-  EXPECT_THAT(status("ray"), HasSubstr("RayJob"));
-  EXPECT_THAT(status("ray"), testing::Not(HasSubstr("podSetAssignments")));
+  EXPECT_THAT(status("strange"), HasSubstr("Pipeline"));
+  EXPECT_THAT(status("strange"), testing::Not(HasSubstr("podSetAssignments")));
   EXPECT_THAT(status("alone"), HasSubstr("podSetAssignments"));
 }
 

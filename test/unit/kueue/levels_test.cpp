@@ -43,7 +43,8 @@ std::size_t racks(JobWorld& world, const std::string& name, int pods, const std:
       continue;
     }
     for (const AssignedDomain& domain : entry.admission()->sets.front().topology->domains) {
-      found.insert(domain.values.front());
+      const std::string& host = domain.values.back();  // n0-1 in rack r0
+      found.insert(host.substr(0, host.find('-')));
     }
   }
   return found.size();
