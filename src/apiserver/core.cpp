@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <utility>
 
 #include "apiserver/allowed.h"
@@ -84,12 +85,13 @@ void Core::run(Task<Answer> task) {
 }
 
 void Core::begin(Task<Answer> task, Api::Done done) {
+  // It may begin others.
   running_.push_back({std::move(task), std::move(done)});
-  Running& last = running_.back();
-  last.task->start();
-  if (last.task->done()) {
-    finished_.push_back({std::move(last.done), last.task->take()});
-    running_.pop_back();
+  const auto begun = std::prev(running_.end());
+  begun->task->start();
+  if (begun->task->done()) {
+    finished_.push_back({std::move(begun->done), begun->task->take()});
+    running_.erase(begun);
   }
 }
 

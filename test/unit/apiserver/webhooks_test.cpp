@@ -189,6 +189,34 @@ TEST(Webhooks, ThatOnlyJudgeAreAskedAtTheSameTime) {
   EXPECT_EQ(other.calls, 1);
 }
 
+// Whoever sends several requests without waiting for answers relies on their order.
+TEST(Webhooks, ThatNeedNotBeAskedKeepNoRequestBack) {
+  World world;
+  configure(world, "ValidatingWebhookConfiguration", "http://127.0.0.1:1/",
+            R"(,"objectSelector":{"matchLabels":{"asked":"1"}})");
+  EXPECT_EQ(world
+                .send("PATCH", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/c",
+                      R"([{"op":"copy","from":"/webhooks/0","path":"/webhooks/1"},
+                          {"op":"replace","path":"/webhooks/1/name","value":"other.example.com"}])",
+                      "application/json-patch+json")
+                .status,
+            200);
+  const Answer made = world.post(kMaps, config_map("a", R"(,"finalizers":["x/y"])"));
+  Call patch;
+  patch.method = "PATCH";
+  patch.path = std::string(kMaps) + "/a";
+  patch.content_type = "application/merge-patch+json";
+  patch.body = R"({"metadata":{"finalizers":null,"resourceVersion":")" + version_in(made) + R"("}})";
+  Call removal;
+  removal.method = "DELETE";
+  removal.path = patch.path;
+  std::atomic<int> status = 0;
+  world.api().call(std::move(patch), [&](const Answer& answer) { status = answer.status; });
+  EXPECT_EQ(world.api().call_and_wait(std::move(removal)).status, 200);
+  EXPECT_EQ(status, 200);
+  EXPECT_EQ(world.get(std::string(kMaps) + "/a").status, 404);
+}
+
 TEST(Webhooks, LetTwoApplyTheSameNewObjectAtOnce) {
   World world;
   const auto apply = [&](const std::string& manager, const std::string& metadata) {
