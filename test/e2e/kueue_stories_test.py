@@ -131,7 +131,7 @@ def test_story_7_a_launcher_and_its_workers_are_ranked_together(stories, tell, r
     """There is no MPI operator here: its pods are made by hand."""
     definitions = operators.Definitions(stories.cluster, [("kubeflow.org/v2beta1", "MPIJob")])
     request.addfinalizer(definitions.remove)
-    path = EXAMPLES / "kueue" / "7-launcher-and-workers.yaml"
+    path = EXAMPLES / "kubeflow" / "7-launcher-and-workers.yaml"
     stories.cluster.kubectl("apply", "-f", path)
     request.addfinalizer(lambda: clear(stories, path))
     assert stories.cluster.get("kubeflow.org/v2beta1", "MPIJob", "story-7", stories.namespace)["spec"]["runPolicy"]["suspend"] is True
