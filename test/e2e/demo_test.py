@@ -22,9 +22,9 @@ NEVER = {"team-research/impossible-rack": ("TopologyTooLarge", "no rack can hold
 LAST = {f"team-research/{name}" for name in ("all-reduce-benchmark", "hyperparameter-search", "mixture-of-experts", "pipeline-180b", "pretrain-13b",
                                             "pretrain-34b", "pretrain-8b", "rlhf", "sweep", "tensor-parallel-7b", "embed-corpus", "finetune-70b")}
 ALWAYS = {f"team-research/story-{name}": kind for name, kind in {
-    "1a": "Job", "1b": "Job", "2": "JobSet", "3": "JobSet", "4": "Job", "5": "JobSet", "6": "LeaderWorkerSet", "7": "StatefulSet",
+    "1a": "Job", "1b": "Job", "2": "JobSet", "3": "JobSet", "4": "Job", "5": "JobSet", "6": "LeaderWorkerSet",
     "8": "LeaderWorkerSet", "9": "Job"}.items()} | {
-    "team-research/store": "StatefulSet", "team-research/trio": "Pod", "team-research/tune-driver": "PodGroup",
+    "team-research/index-offset": "StatefulSet", "team-research/store": "StatefulSet", "team-research/trio": "Pod", "team-research/tune-driver": "PodGroup",
     "team-inference/embedding-service": "Job", "team-inference/zz-serve-405b": "Job"}
 
 
