@@ -38,8 +38,8 @@ struct Mutator {
 // What becomes of an object; `old` as above. A new one is judged as well, so that the API server need not ask twice.
 [[nodiscard]] Mutation change(const Mutator& mutator, const NamedObject& named, const Object* old);
 
-// What becomes of a new object that does not carry the label of a queue: it is put into the one that it names otherwise,
-// or into that of its namespace (`has_default`), and held back like any other. Most are left alone.
+// What becomes of a new object that does not carry the label of a queue: it is put into the one that it names
+// otherwise, or into that of its namespace (`has_default`), and held back like any other. Most are left alone.
 [[nodiscard]] Mutation enqueue(const Mutator& mutator, const NamedObject& named, bool has_default);
 
 // The verdict on an object as it will be stored; `old` as above. An object that is being taken away is never held up.
