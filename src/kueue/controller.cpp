@@ -276,12 +276,15 @@ bool Controller::answered(std::uint64_t id, Answer answer, std::string_view why,
     const bool unseen = entry->guard.closed(entry->object.resource_version, now);
     ledger.later.add(unseen ? entry->guard.opens() : now, open.workload);
     // What was not done may have been the job's wish: its owners, or what its user has changed.
-    if (const auto owner = ledger.jobs_by_uid.find(entry->object.owner_uid);
-        owner != ledger.jobs_by_uid.end() && answer != Answer::kDone) {
+    const auto owner = ledger.jobs_by_uid.find(entry->object.owner_uid);
+    if (owner != ledger.jobs_by_uid.end() && answer != Answer::kDone) {
       ledger.later_jobs.add(entry->guard.opens(), owner->second);
     }
     if (entry->waits() && (answer != Answer::kDone || entry->missed)) {
       ledger.waiting_changed.insert(open.workload);  // it was left out as long as this was on its way
+      if (owner != ledger.jobs_by_uid.end()) {
+        ledger.dirty_jobs.insert(owner->second);  // and so was what its user has changed, which comes first
+      }
     }
   }
   if (const auto job = ledger.jobs.find(open.job); job != ledger.jobs.end()) {
