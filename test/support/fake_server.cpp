@@ -8,6 +8,27 @@
 
 namespace gantree::test {
 
+namespace {
+
+// What users write has changed, rather than what is told of it.
+void count_generation(const Tree& before, Tree& after) {
+  const Tree* was = before.find({"spec"});
+  const Tree* is = after.find({"spec"});
+  if ((was == nullptr) != (is == nullptr) || (was != nullptr && *was != *is)) {
+    after.at({"metadata", "generation"}) = Tree::number(before.num({"metadata", "generation"}, 1) + 1);
+  }
+}
+
+// No gate of a pod template comes twice.
+bool gates_differ(const Tree& pod_template) {
+  std::set<std::string> gates;
+  const Tree* list = pod_template.find({"spec", "schedulingGates"});
+  return list == nullptr || std::all_of(list->items.begin(), list->items.end(),
+                                        [&](const Tree& gate) { return gates.insert(gate.str({"name"})).second; });
+}
+
+}  // namespace
+
 std::string FakeServer::key(std::string_view kind, std::string_view ns, std::string_view name) {
   return fmt::format("{} {}/{}", kind, ns, name);
 }
@@ -16,7 +37,12 @@ void FakeServer::put(std::string_view group, std::string_view version, std::stri
   const std::string ns = tree.str({"metadata", "namespace"});
   const std::string name = tree.str({"metadata", "name"});
   Stored& stored = objects_[key(kind, ns, name)];
-  tree.at({"metadata", "uid"}) = Tree::string(stored.name.empty() ? fresh_uid() : stored.uid());
+  const bool fresh = stored.name.empty();
+  tree.at({"metadata", "uid"}) = Tree::string(fresh ? fresh_uid() : stored.uid());
+  tree.at({"metadata", "generation"}) = Tree::number(stored.tree.num({"metadata", "generation"}, 1));
+  if (!fresh) {
+    count_generation(stored.tree, tree);
+  }
   stored = {.group = std::string(group),
             .version = std::string(version),
             .kind = std::string(kind),
@@ -31,8 +57,20 @@ void FakeServer::tell(const Stored& stored) {
   mine.tree.at({"metadata", "resourceVersion"}) = Tree::string(std::to_string(++versions_));
   auto object = prune(mine.group, mine.version, mine.kind, mine.tree.to_json());
   GANTREE_CHECK(object);
-  pending_[key(mine.kind, mine.ns, mine.name)].push_back(
-      {.group = mine.group, .kind = mine.kind, .ns = mine.ns, .name = mine.name, .object = std::move(*object)});
+  send(key(mine.kind, mine.ns, mine.name),
+       {.group = mine.group, .kind = mine.kind, .ns = mine.ns, .name = mine.name, .object = std::move(*object)});
+}
+
+void FakeServer::send(const std::string& key, const ServerEvent& event) {
+  for (Watch& watch : watches_) {
+    watch.pending[key].push_back(event);
+  }
+}
+
+std::size_t FakeServer::add_watch() {
+  watches_.emplace_back();
+  list_all_again(watches_.size() - 1);
+  return watches_.size() - 1;
 }
 
 void FakeServer::change(const std::string& key, const std::function<void(Tree&)>& how) {
@@ -40,6 +78,7 @@ void FakeServer::change(const std::string& key, const std::function<void(Tree&)>
   Tree before = stored.tree;
   how(stored.tree);
   if (before != stored.tree) {
+    count_generation(before, stored.tree);
     tell(stored);
   }
 }
@@ -50,8 +89,7 @@ void FakeServer::remove(const std::string& key) {
     return;
   }
   const Stored& gone = it->second;
-  pending_[key].push_back(
-      {.group = gone.group, .kind = gone.kind, .ns = gone.ns, .name = gone.name, .object = std::nullopt});
+  send(key, {.group = gone.group, .kind = gone.kind, .ns = gone.ns, .name = gone.name, .object = std::nullopt});
   objects_.erase(it);
 }
 
@@ -62,10 +100,9 @@ const Stored* FakeServer::find(const std::string& key) const {
 
 std::vector<const Stored*> FakeServer::all(std::string_view kind) const {
   std::vector<const Stored*> found;
-  for (const auto& [key, stored] : objects_) {
-    if (stored.kind == kind) {
-      found.push_back(&stored);
-    }
+  const std::string first = std::string(kind) + " ";
+  for (auto it = objects_.lower_bound(first); it != objects_.end() && it->first.starts_with(first); ++it) {
+    found.push_back(&it->second);
   }
   return found;
 }
@@ -142,24 +179,40 @@ WriteResult FakeServer::patch(Stored& stored, const Write& write) {
       }
     }
   }
-  if (stored.kind == "Job") {
-    const bool fixed = !stored.tree.flag({"spec", "suspend"}) || stored.tree.find({"status", "startTime"}) != nullptr;
-    if (fixed && *next.find({"spec", "template"}) != *stored.tree.find({"spec", "template"})) {
-      return WriteResult::kInvalid;
-    }
-    std::set<std::string> gates;
-    const Tree* list = next.find({"spec", "template", "spec", "schedulingGates"});
-    for (const Tree& gate : list == nullptr ? std::vector<Tree>() : list->items) {
-      if (!gates.insert(gate.str({"name"})).second) {
-        return WriteResult::kInvalid;
-      }
-    }
+  if (!is_allowed(stored, next)) {
+    return WriteResult::kInvalid;
   }
   if (next != stored.tree) {
+    count_generation(stored.tree, next);
     stored.tree = std::move(next);
     tell(stored);
   }
   return WriteResult::kOk;
+}
+
+bool FakeServer::is_allowed(const Stored& before, const Tree& after) {
+  const bool suspended = before.tree.flag({"spec", "suspend"});
+  if (before.kind == "Job") {
+    const bool fixed = !suspended || before.tree.find({"status", "startTime"}) != nullptr;
+    if (fixed && *after.find({"spec", "template"}) != *before.tree.find({"spec", "template"})) {
+      return false;
+    }
+    return gates_differ(*after.find({"spec", "template"}));
+  }
+  if (before.kind == "JobSet") {
+    const Tree* jobs = after.find({"spec", "replicatedJobs"});
+    if (!suspended && *jobs != *before.tree.find({"spec", "replicatedJobs"})) {
+      return false;
+    }
+    return std::all_of(jobs->items.begin(), jobs->items.end(),
+                       [](const Tree& job) { return gates_differ(*job.find({"template", "spec", "template"})); });
+  }
+  // What holds quota asks for what it was given.
+  if (before.kind == "Workload" && before.tree.find({"status", "admission"}) != nullptr) {
+    return *after.find({"spec", "podSets"}) == *before.tree.find({"spec", "podSets"}) &&
+           after.str({"spec", "queueName"}) == before.tree.str({"spec", "queueName"});
+  }
+  return true;
 }
 
 WriteResult FakeServer::patch_pod(Tree& pod, const Tree& patch) {
@@ -199,59 +252,59 @@ WriteResult FakeServer::patch_pod(Tree& pod, const Tree& patch) {
   return WriteResult::kOk;
 }
 
-bool FakeServer::has_events_of(std::string_view kind) const {
-  return std::any_of(pending_.begin(), pending_.end(),
+bool FakeServer::has_events_of(std::string_view kind, std::size_t watch) const {
+  const auto& pending = watches_[watch].pending;
+  return std::any_of(pending.begin(), pending.end(),
                      [&](const auto& entry) { return entry.second.front().kind == kind; });
 }
 
-ServerEvent FakeServer::next_event(std::mt19937& random) {
-  auto it = pending_.begin();
-  std::advance(it, std::uniform_int_distribution<std::size_t>(0, pending_.size() - 1)(random));
+ServerEvent FakeServer::next_event(std::mt19937& random, std::size_t watch) {
+  auto& [pending, known] = watches_[watch];
+  auto it = pending.begin();
+  std::advance(it, std::uniform_int_distribution<std::size_t>(0, pending.size() - 1)(random));
   const std::string key = it->first;
   ServerEvent event = std::move(it->second.front());
   it->second.pop_front();
   if (it->second.empty()) {
-    pending_.erase(it);
+    pending.erase(it);
   }
   if (event.object) {
-    known_.insert_or_assign(key, event);
+    known.insert_or_assign(key, event);
   } else {
-    known_.erase(key);
+    known.erase(key);
   }
   return event;
 }
 
-void FakeServer::list_again(std::string_view kind) {
-  std::erase_if(pending_, [&](const auto& entry) { return entry.second.front().kind == kind; });
-  for (const auto& [key, event] : known_) {
+void FakeServer::list_again(std::string_view kind, std::size_t watch) {
+  auto& [pending, known] = watches_[watch];
+  std::erase_if(pending, [&](const auto& entry) { return entry.second.front().kind == kind; });
+  for (const auto& [key, event] : known) {
     const Stored* now = find(key);
     // Another object of the same name has taken its place, or none has.
     if (event.kind == kind && (now == nullptr || now->uid() != event.object->uid)) {
-      pending_[key].push_back(
+      pending[key].push_back(
           {.group = event.group, .kind = event.kind, .ns = event.ns, .name = event.name, .object = std::nullopt});
     }
   }
-  for (const auto& [key, stored] : objects_) {
-    if (stored.kind == kind) {
-      auto object = prune(stored.group, stored.version, stored.kind, stored.tree.to_json());
-      pending_[key].push_back({.group = stored.group,
-                               .kind = stored.kind,
-                               .ns = stored.ns,
-                               .name = stored.name,
-                               .object = std::move(*object)});
-    }
+  for (const Stored* stored : all(kind)) {
+    auto object = prune(stored->group, stored->version, stored->kind, stored->tree.to_json());
+    pending[key(stored->kind, stored->ns, stored->name)].push_back({.group = stored->group,
+                                                                    .kind = stored->kind,
+                                                                    .ns = stored->ns,
+                                                                    .name = stored->name,
+                                                                    .object = std::move(*object)});
   }
 }
 
-void FakeServer::list_all_again() {
-  pending_.clear();
-  known_.clear();
+void FakeServer::list_all_again(std::size_t watch) {
+  watches_[watch] = {};
   std::set<std::string> kinds;
   for (const auto& [key, stored] : objects_) {
     kinds.insert(stored.kind);
   }
   for (const std::string& kind : kinds) {
-    list_again(kind);
+    list_again(kind, watch);
   }
 }
 

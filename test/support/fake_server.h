@@ -1,4 +1,5 @@
-// An API server in memory: objects with uids and versions, writes with their preconditions, and watches that are late.
+// An API server in memory: objects with uids, versions and generations, writes with their preconditions, and watches
+// that are late, each in its own way.
 //
 // Events of one object come in order; those of different objects do not.
 #pragma once
@@ -54,23 +55,35 @@ class FakeServer {
   [[nodiscard]] std::vector<const Stored*> all(std::string_view kind) const;
   [[nodiscard]] std::string fresh_uid() { return "uid-" + std::to_string(++uids_); }
 
-  [[nodiscard]] bool has_events() const { return !pending_.empty(); }
-  [[nodiscard]] bool has_events_of(std::string_view kind) const;
+  // Somebody else watches from now on: knows nothing, and is told everything. The number of that watch; the first is 0.
+  std::size_t add_watch();
+  [[nodiscard]] bool has_events(std::size_t watch = 0) const { return !watches_[watch].pending.empty(); }
+  [[nodiscard]] bool has_events_of(std::string_view kind, std::size_t watch = 0) const;
+  [[nodiscard]] bool has_events_for(const std::string& key, std::size_t watch = 0) const {
+    return watches_[watch].pending.contains(key);
+  }
   // The next event of a random object. Requires that there is one.
-  [[nodiscard]] ServerEvent next_event(std::mt19937& random);
+  [[nodiscard]] ServerEvent next_event(std::mt19937& random, std::size_t watch = 0);
   // The watch of a kind starts anew: events are left out, and what is there is told once more.
-  void list_again(std::string_view kind);
-  // Somebody else watches from now on: knows nothing, and is told everything.
-  void list_all_again();
+  void list_again(std::string_view kind, std::size_t watch = 0);
+  // All of it starts anew, by somebody who knows nothing.
+  void list_all_again(std::size_t watch = 0);
 
  private:
+  struct Watch {
+    std::map<std::string, std::deque<ServerEvent>> pending = {};  // by key
+    std::map<std::string, ServerEvent> known = {};                // last told of, by key
+  };
+
   void tell(const Stored& stored);
+  void send(const std::string& key, const ServerEvent& event);
+  // Whether an object may become what a write makes of it.
+  [[nodiscard]] static bool is_allowed(const Stored& before, const Tree& after);
   [[nodiscard]] WriteResult patch(Stored& stored, const Write& write);
   [[nodiscard]] static WriteResult patch_pod(Tree& pod, const Tree& patch);
 
-  std::map<std::string, Stored> objects_;
-  std::map<std::string, std::deque<ServerEvent>> pending_;  // by key
-  std::map<std::string, ServerEvent> known_;                // last told of, by key
+  std::map<std::string, Stored> objects_;  // by key
+  std::vector<Watch> watches_ = std::vector<Watch>(1);
   std::uint64_t versions_ = 0;
   std::uint64_t uids_ = 0;
 };

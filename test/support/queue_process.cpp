@@ -50,6 +50,16 @@ std::vector<Order> Process::step(Time now) {
   return orders;
 }
 
+void Process::stand_by() {
+  scheduler_.stand_by();
+  controller_.stand_by();
+}
+
+void Process::stop_leading(Time now) {
+  scheduler_.stop_leading(now);
+  controller_.stop_leading();
+}
+
 void Process::answered(std::uint64_t order, Answer answer, Time now) {
   scheduler_.answered(order, answer, "", now);
   controller_.answered(order, answer, "", now);

@@ -18,6 +18,9 @@ class Process {
   explicit Process(const kueue::ReadyRules& ready, const std::vector<ShareStrategy>& shares = {});
   void take(const ServerEvent& event, Time now);
   [[nodiscard]] std::vector<Order> step(Time now);
+  // Instead of step(), as long as another leads.
+  void stand_by();
+  void stop_leading(Time now);
   void answered(std::uint64_t order, Answer answer, Time now);
   [[nodiscard]] Cluster& cluster() { return scheduler_.cluster(); }
   [[nodiscard]] const kueue::Controller& controller() const { return controller_; }
