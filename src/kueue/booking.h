@@ -35,6 +35,9 @@ class Booking {
   [[nodiscard]] std::vector<HostCount> hosts_of(const Entry& entry, const SetAssignment& set) const;
   // Whether there is no room for all its pods in the domains of several hosts to which they were sent.
   [[nodiscard]] bool is_short_of_room(const Entry& entry) const { return short_of_room_.contains(entry.key()); }
+  // Whether Workloads were promised more in such domains of its than the hosts there have, whoever else uses them: some
+  // of those are gone, or take no pods any more.
+  [[nodiscard]] bool is_overpromised(const Entry& entry) const;
   // Placeholders of a pod set by node.
   [[nodiscard]] std::map<std::string, int> held_by_node(const Entry& entry, const SetAssignment& set) const;
   // The same, and its pods that are there or on their way. Those that are over hold nothing.
@@ -59,6 +62,9 @@ class Booking {
   // Pods that were sent to domains of several hosts.
   using Domains = std::map<std::vector<std::string>, int>;  // pods by domain
   void book_domains(Entry& entry, const SetAssignment& set, int given_back);
+  // The hosts of a domain that take pods.
+  [[nodiscard]] std::vector<NodeId> hosts_in(const Entry& entry, const SetAssignment& set,
+                                             const std::vector<std::string>& domain) const;
   // Those that have no node yet.
   [[nodiscard]] Domains pods_to_come(const Entry& entry, const SetAssignment& set, int given_back) const;
   void hold_among(Entry& entry, const SetAssignment& set, const std::vector<NodeId>& hosts, int count);

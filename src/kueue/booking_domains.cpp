@@ -74,19 +74,60 @@ void Booking::book_domains(Entry& entry, const SetAssignment& set, int given_bac
     }
   }
   std::erase_if(wanted, [](const auto& item) { return item.second == 0; });
-  std::map<std::vector<std::string>, std::vector<NodeId>> hosts;
-  for (std::uint32_t i = 0; !wanted.empty() && i < inventory.size(); ++i) {
-    const std::string& node = inventory.node(NodeId{i}).name;
-    if (takes_pods(ledger_, entry, set, node)) {
-      hosts[domain_of(inventory, node, *set.topology)].push_back(NodeId{i});
-    }
-  }
   for (const auto& [domain, count] : wanted) {
-    hold_among(entry, set, hosts[domain], count);
+    hold_among(entry, set, hosts_in(entry, set, domain), count);
   }
   if (!is_short_of_room(entry)) {
     plan_as_it_is(entry, set);
   }
+}
+
+std::vector<NodeId> Booking::hosts_in(const Entry& entry, const SetAssignment& set,
+                                      const std::vector<std::string>& domain) const {
+  const Inventory& inventory = ledger_.cluster.inventory();
+  std::vector<NodeId> hosts;
+  for (std::uint32_t i = 0; i < inventory.size(); ++i) {
+    const std::string& node = inventory.node(NodeId{i}).name;
+    if (domain_of(inventory, node, *set.topology) == domain && takes_pods(ledger_, entry, set, node)) {
+      hosts.push_back(NodeId{i});
+    }
+  }
+  return hosts;
+}
+
+bool Booking::is_overpromised(const Entry& entry) const {
+  const Inventory& inventory = ledger_.cluster.inventory();
+  const auto promised = [&](NodeId host, ResourceId resource) {
+    std::int64_t sum = 0;
+    for (const auto& [key, holder] : ledger_.holders) {
+      for (const SetAssignment& set : holder->admission()->sets) {
+        const PodSetRequest* request = holder->pod_set(set.name);
+        const auto taken = taken_by_node(*holder, set);
+        const auto here = taken.find(inventory.node(host).name);
+        sum += request == nullptr || here == taken.end() ? 0 : request->shape.requests.get(resource) * here->second;
+      }
+    }
+    return sum;
+  };
+  for (const SetAssignment& set : entry.admission()->sets) {
+    const auto back = entry.object.reclaimable.find(set.name);
+    const int given_back = back == entry.object.reclaimable.end() ? 0 : back->second;
+    for (const auto& [domain, count] : is_by_domain(set) ? pods_to_come(entry, set, given_back) : Domains()) {
+      const std::vector<NodeId> hosts = hosts_in(entry, set, domain);
+      const auto too_much = [&](const auto& item) {
+        std::int64_t left = 0;
+        for (const NodeId host : hosts) {
+          left += inventory.allocatable(host, item.first) - promised(host, item.first);
+        }
+        return left < 0;
+      };
+      const auto& requests = entry.pod_set(set.name)->shape.requests.entries();
+      if (hosts.empty() || std::any_of(requests.begin(), requests.end(), too_much)) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 // Where they are, or are expected, is where they are looked for next time.

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "dialects/gangs.h"
+#include "dialects/kueue/alternatives.h"
+#include "dialects/kueue/submit.h"
 #include "kueue/hosts.h"
 #include "kueue/pod_rank.h"
 #include "kueue/submissions.h"
@@ -13,6 +16,9 @@
 namespace gantree::kueue {
 
 namespace {
+
+// Where a queue that is stopped has no other hosts for what it lets run.
+constexpr std::chrono::seconds kLooksAgain{30};
 
 std::set<std::string> names_in(std::string_view list) {
   std::set<std::string> names;
@@ -164,15 +170,23 @@ bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
   if (lost.empty()) {
     return give_up(entry, now, step);
   }
-  const Submission submission = submission_for(entry, ledger_);
-  if (submission.parts.empty() && submission.rejection && submission.rejection->waits) {
-    return false;  // its queue is stopped, or gone: what it has left it may keep
+  const Submission submission = asked_for(entry);
+  // Its queue is stopped, or gone: what it has left it may keep.
+  const bool stays = submission.rejection && submission.rejection->waits;
+  const std::optional<Alternative> alternative = chosen(submission, admission);
+  if (!alternative && stays) {
+    return false;
+  }
+  booking_.unbook(entry);  // what it holds on hosts that stay is looked at anew with the rest
+  const bool placed = alternative && place_again(*alternative, lost, admission, entry);
+  if (!placed && stays) {
+    booking_.book(entry);
+    ledger_.later.add(now + kLooksAgain, entry.key());
+    return false;
   }
   entry.failed_hosts = entry.object.unhealthy;
   entry.failed_hosts.insert(hosts.begin(), hosts.end());
-  const std::optional<Alternative> alternative = chosen(submission, admission);
-  booking_.unbook(entry);  // what it holds on hosts that stay is looked at anew with the rest
-  if (!alternative || !place_again(*alternative, lost, admission, entry)) {
+  if (!placed) {
     booking_.book(entry);
     evict(entry, hosts, now, step);
     return true;
@@ -186,11 +200,24 @@ bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
   return true;
 }
 
+// What it asks for of its queue. Other hosts are no admission: one that is stopped, and lets run what it has admitted,
+// gives them too.
+Submission HostReplacement::asked_for(Entry& entry) {
+  Submission submission = submission_for(entry, ledger_);
+  const LocalQueue* queue = queue_of(entry.object.request, ledger_.setup);
+  if (submission.rejection && submission.rejection->reason == Reason::kQueueStopped && queue != nullptr &&
+      queue->inactive.empty()) {
+    auto ways = ways_in_queue(entry.object.request, *queue->cluster_queue, *ledger_.intake);
+    submission.parts = ways ? std::move(*ways) : WaysByPart();
+  }
+  return submission;
+}
+
 void HostReplacement::evict(Entry& entry, const std::set<std::string>& hosts, Time now, Step& step) {
   evictions_.evict(entry,
                    {.reason = "NodeFailures",
-                    .message = fmt::format("hosts failed ({}), and no others take their pods where they have to be",
-                                           fmt::join(hosts, ", "))},
+                    .message = fmt::format("hosts failed{}, and no others take their pods where they have to be",
+                                           hosts.empty() ? "" : fmt::format(" ({})", fmt::join(hosts, ", ")))},
                    now, step);
   evictions_.write(entry, now, step);
 }
@@ -205,7 +232,8 @@ bool HostReplacement::give_up(Entry& entry, Time now, Step& step) {
       }
     }
   }
-  if (gone.empty() || !booking_.is_short_of_room(entry)) {
+  // Which hosts it had nobody knows after a restart.
+  if (!booking_.is_short_of_room(entry) || (gone.empty() && !booking_.is_overpromised(entry))) {
     return false;
   }
   entry.failed_hosts = entry.object.unhealthy;

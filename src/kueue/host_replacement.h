@@ -34,6 +34,7 @@ class HostReplacement {
   bool mend(Entry& entry, Time now, Step& step);
 
  private:
+  [[nodiscard]] Submission asked_for(Entry& entry);
   [[nodiscard]] LostRanks lost_ranks(const Entry& entry, std::set<std::string>& hosts) const;
   [[nodiscard]] bool place_again(const Alternative& alternative, const LostRanks& lost, Admission& admission,
                                  Entry& entry);

@@ -1,19 +1,11 @@
 #include "kueue/hosts.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "dialects/gangs.h"
 
 namespace gantree::kueue {
-
-namespace {
-
-bool tolerates_all(const Node& node, const std::vector<Toleration>& tolerations, TaintEffect effect) {
-  return std::all_of(node.taints.begin(), node.taints.end(),
-                     [&](const Taint& taint) { return taint.effect != effect || tolerates(tolerations, taint); });
-}
-
-}  // namespace
 
 std::vector<std::string> domain_of(const Inventory& inventory, const std::string& node,
                                    const TopologyAssignment& assignment) {
@@ -44,20 +36,19 @@ bool takes_pods(const Ledger& ledger, const Entry& entry, const SetAssignment& s
     return false;
   }
   const Inventory& inventory = ledger.cluster.inventory();
-  const Node& host = inventory.node(*inventory.find(node));
   const PodSetRequest* request = entry.pod_set(set.name);
   if (request == nullptr) {
     return true;
   }
-  std::vector<Toleration> tolerations = request->shape.tolerations;
+  PodShape shape = request->shape;
   for (const auto& [resource, name] : set.flavors) {
     if (const auto flavor = ledger.setup.flavors.find(name); flavor != ledger.setup.flavors.end()) {
-      const std::vector<Toleration>& more = flavor->second.tolerations;
-      tolerations.insert(tolerations.end(), more.begin(), more.end());
+      const auto& [labels, tolerations] = std::tie(flavor->second.node_labels, flavor->second.tolerations);
+      shape.node_selector.insert(shape.node_selector.end(), labels.begin(), labels.end());
+      shape.tolerations.insert(shape.tolerations.end(), tolerations.begin(), tolerations.end());
     }
   }
-  return host.ready && !host.unschedulable && tolerates_all(host, tolerations, TaintEffect::kNoExecute) &&
-         tolerates_all(host, tolerations, TaintEffect::kNoSchedule);
+  return eligibility(shape, inventory.node(*inventory.find(node)), inventory.strings()) == Ineligible::kNo;
 }
 
 int run_on(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node) {

@@ -119,5 +119,52 @@ TEST(KueueDomainBooking, WherePodsOfOneTakeTheHostThatWasPlannedForAnotherThatOn
   EXPECT_FALSE(cluster.admitted("z"));
 }
 
+TEST(KueueDomainBooking, RoomIsHeldOnHostsOfTheFlavorAloneThoughTheRackHasOthers) {
+  Racks cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.server.change(FakeServer::key("Node", "", "b"),
+                        [](Tree& node) { node.at({"metadata", "labels", "pool"}) = Tree::string("g"); });
+  cluster.job("j", 1, 4);
+  cluster.settle();
+  ASSERT_EQ(cluster.held_on("j"), "a");
+  cluster.lose("a");
+  cluster.settle();
+  EXPECT_EQ(cluster.held_on("j"), "");
+  EXPECT_EQ(cluster.reason_of("j", "Requeued"), "NodeFailures");
+}
+
+TEST(KueueDomainBooking, AfterARestartTooItIsEvictedWhereTheHostsOfItsRackAreGone) {
+  Racks cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.job("j", 2, 4);
+  cluster.settle();
+  ASSERT_TRUE(cluster.admitted("j"));
+  cluster.lose("a");
+  Process next({});
+  cluster.server.list_all_again();
+  cluster.settle(next);
+  EXPECT_EQ(cluster.reason_of("j", "Requeued"), "NodeFailures");
+  EXPECT_FALSE(cluster.admitted("j"));
+}
+
+TEST(KueueDomainBooking, AfterARestartItWaitsForRoomThatAPodOfNobodyInAQueueHasTaken) {
+  Racks cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.job("j", 2, 4);
+  cluster.settle();
+  ASSERT_TRUE(cluster.admitted("j"));
+  cluster.put("", "v1", "Pod",
+              "{'metadata':{'name':'guest','namespace':'ns'},'spec':{'nodeName':'a','containers':[{'name':'c',"
+              "'resources':{'requests':{'nvidia.com/gpu':'1'}}}]},'status':{'phase':'Running'}}");
+  Process next({});
+  cluster.server.list_all_again();
+  cluster.settle(next);
+  EXPECT_TRUE(cluster.admitted("j"));
+  EXPECT_EQ(cluster.reason_of("j", "Evicted"), "");
+}
+
 }  // namespace
 }  // namespace gantree::test
