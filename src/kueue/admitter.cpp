@@ -23,6 +23,11 @@ bool is_too_large(const Entry& entry) {
   return entry.verdict && entry.verdict->reason == Reason::kTopologyTooLarge;
 }
 
+// Another of its queue has to go first.
+bool is_blocked(const Entry& entry) {
+  return entry.verdict && entry.verdict->reason == Reason::kQueueBlocked;
+}
+
 bool is_before(const Entry* a, const Entry* b) {
   return a->place->rank < b->place->rank;
 }
@@ -147,8 +152,10 @@ std::vector<Entry*> Admitter::front_of(const LineKey& key, Time now) {
       continue;
     }
     const int count = key.in_order ? 1 : static_cast<int>(front.size()) + 1;
-    const bool explained =
-        known || (key.in_order ? line.fresh.empty() : (line.verdict && entry.verdict) || !front.empty());
+    // Whoever comes to be the first was told of the one before it, which says nothing of its own chances.
+    const bool told = key.in_order ? line.fresh.empty() && !(&entry == &line.first() && is_blocked(entry))
+                                   : (line.verdict && entry.verdict) || !front.empty();
+    const bool explained = known || told;
     if (explained && !is_too_large(entry) && !within_quota(entry, count)) {
       break;
     }

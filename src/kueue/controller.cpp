@@ -278,6 +278,7 @@ bool Controller::answered(std::uint64_t id, Answer answer, std::string_view why,
     // What was not done may have been the job's wish: its owners, or what its user has changed.
     const auto owner = ledger.jobs_by_uid.find(entry->object.owner_uid);
     if (owner != ledger.jobs_by_uid.end() && answer != Answer::kDone) {
+      ledger.jobs.at(owner->second).follows = 0;  // nothing was kept, or left out, of what was not done
       ledger.later_jobs.add(entry->guard.opens(), owner->second);
     }
     if (entry->waits() && (answer != Answer::kDone || entry->missed)) {

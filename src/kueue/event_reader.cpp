@@ -147,6 +147,9 @@ void EventReader::update(const std::string& key, Entry& entry, WorkloadObject re
   }
   if (entry.object.admission != read.admission) {
     pods_.move_slots(key, entry.object.admission, read.admission);
+    if (!seen) {
+      entry.hosts.clear();  // another gave it that, and where we had planned it is no longer so
+    }
   }
   // Our own reports change nothing of what it asks for.
   const bool asks_anew = read.generation == 0 || entry.object.generation != read.generation;

@@ -92,7 +92,12 @@ void JobReconciler::reconcile(const std::string& key, Time now, Step& step) {
 // it since, and its controller has made pods of the moment before all the same.
 bool JobReconciler::is_past_its_queue(const JobEntry& job, const Entry& entry, bool started) const {
   const bool ours = job.started_for == entry.object.ref.uid;
-  return (ours && ledger_.strays.any(job.ref.uid)) || (!started && job.was_held && !carries_start(job));
+  // Whoever starts one with a topology marks its pods. Without one it may have run before anybody here knew of it.
+  const std::vector<SetAssignment>& sets = entry.object.admission->sets;
+  const bool to_be_marked = job.was_held || std::any_of(sets.begin(), sets.end(), [](const SetAssignment& set) {
+                              return set.topology.has_value();
+                            });
+  return (ours && ledger_.strays.any(job.ref.uid)) || (!started && to_be_marked && !carries_start(job));
 }
 
 void JobReconciler::send_back(JobEntry& job, const std::string& key, const Entry& entry, Time now, Step& step) {
