@@ -9,13 +9,6 @@ namespace gantree::test {
 
 namespace {
 
-bool holds(const Tree& workload, std::string_view type) {
-  const Tree* conditions = workload.find({"status", "conditions"});
-  return conditions != nullptr && std::any_of(conditions->items.begin(), conditions->items.end(), [&](const Tree& one) {
-           return one.str({"type"}) == type && one.str({"status"}) == "True";
-         });
-}
-
 // Telling somebody something else is no decision.
 bool decides(const Order& order, const FakeServer& server) {
   const Write& write = order.write;
@@ -41,61 +34,153 @@ void World::check_calm() {
   check_always();
   check_jobs_when_calm();
   check_groups_when_calm();
+  check_stand_by();
   check_nothing_is_left_to_do();
 }
 
 void World::check_jobs_when_calm() {
   std::map<std::string, const Stored*> workloads;  // by owner
   for (const Stored* workload : server_.all("Workload")) {
-    workloads.emplace(workload->tree.find({"metadata", "ownerReferences"})->items.front().str({"uid"}), workload);
+    workloads.emplace(owner_of(workload->tree), workload);
+    const Tree* admission = workload->tree.find({"status", "admission"});
+    if (admission == nullptr || holds(workload->tree, "Finished")) {
+      continue;
+    }
+    const auto number = static_cast<std::size_t>(std::stoi(admission->str({"clusterQueue"}).substr(1)));
+    const QueueSetup& queue = setup_.queues[number];
+    if (queue.stop == "HoldAndDrain" || queue.local_stop == "HoldAndDrain") {
+      fault(fmt::format("{} is admitted by a queue that is to be empty", workload->name));
+    }
   }
   std::set<std::string> started;
-  for (const Stored* job : server_.all("Job")) {
+  for (const Stored* job : all_jobs()) {
     const bool over = job->tree.find({"status", "conditions"}) != nullptr;
     const bool suspended = job->tree.flag({"spec", "suspend"});
     const auto found = workloads.find(job->uid());
     if (found == workloads.end()) {
       // Somebody started it before it had one, and a restart later it looks like what ran before anybody came.
-      const bool runs_by_hand = !suspended && disturbed_;
+      const bool runs_by_hand = !suspended && disturbed_.contains(job->uid());
       if (!over && !runs_by_hand) {
         fault(fmt::format("{} has no workload", job->name));
       }
       continue;
     }
-    const Tree& workload = found->second->tree;
-    const bool admitted = workload.find({"status", "admission"}) != nullptr && holds(workload, "Admitted");
     if (over) {
-      if (!holds(workload, "Finished")) {
+      if (!holds(found->second->tree, "Finished")) {
         fault(fmt::format("{} is over, its workload is not", job->name));
       }
       continue;
     }
-    if (admitted && workload.str({"spec", "active"}) == "false") {
-      fault(fmt::format("{} is not active and still admitted", found->second->name));
-    }
-    if (admitted == suspended) {
-      fault(fmt::format("{} is {}, its workload is {}", job->name, suspended ? "suspended" : "started",
-                        admitted ? "admitted" : "not admitted"));
-    }
-    if (admitted) {
+    check_job_when_calm(*job, *found->second);
+    if (found->second->tree.find({"status", "admission"}) != nullptr) {
       started.insert(job->uid());
     }
   }
-  for (const Stored* pod : server_.all("Pod")) {
-    const Tree* annotations = pod->tree.find({"metadata", "annotations"});
-    const bool told = annotations != nullptr && annotations->members.contains("kueue.x-k8s.io/workload");
-    const Tree* owners = pod->tree.find({"metadata", "ownerReferences"});
-    if (!told && owners != nullptr && started.contains(owners->items.front().str({"uid"}))) {
-      fault(fmt::format("pod {} was never told where to go", pod->name));
+  check_pods_when_calm(started);
+}
+
+// Pods of a JobSet that are over are given back with the job of theirs, when that is over.
+int World::kept_by_a_part(const Stored& job, const Part& part) const {
+  std::map<int, int> over;
+  const auto done = done_.find(job.uid());
+  for (const Seat& seat : job.kind == "JobSet" && done != done_.end() ? done->second : std::set<Seat>()) {
+    over[seat.job] += seat.part == part.name ? 1 : 0;
+  }
+  int kept = 0;
+  for (const auto& [replica, pods] : over) {
+    kept += pods < part.completions ? pods : 0;
+  }
+  return kept;
+}
+
+void World::check_job_when_calm(const Stored& job, const Stored& stored) {
+  const Tree& workload = stored.tree;
+  const bool suspended = job.tree.flag({"spec", "suspend"});
+  const bool admitted = workload.find({"status", "admission"}) != nullptr && holds(workload, "Admitted");
+  if (admitted && workload.str({"spec", "active"}) == "false") {
+    fault(fmt::format("{} is not active and still admitted", stored.name));
+  }
+  if (admitted == suspended) {
+    fault(fmt::format("{} is {}, its workload is {}", job.name, suspended ? "suspended" : "started",
+                      admitted ? "admitted" : "not admitted"));
+  }
+  if (!admitted) {
+    return;
+  }
+  // All that it was given, or all that it still needs.
+  std::map<std::string, int> back;
+  if (const Tree* reclaimable = workload.find({"status", "reclaimablePods"})) {
+    for (const Tree& one : reclaimable->items) {
+      back[one.str({"name"})] = one.num({"count"}, 0);
     }
   }
-  // Below the host only kube-scheduler knows where pods go, and whether they fit together.
-  for (const Stored* pod : by_host_&& topology_everywhere_ ? server_.all("Pod") : std::vector<const Stored*>()) {
-    const Tree* owners = pod->tree.find({"metadata", "ownerReferences"});
-    const std::string owner = owners == nullptr ? std::string() : owners->items.front().str({"uid"});
-    const bool over =
-        pod->tree.str({"status", "phase"}) == "Succeeded" || pod->tree.str({"status", "phase"}) == "Failed";
-    if (started.contains(owner) && !over && pod->tree.str({"spec", "nodeName"}).empty()) {
+  for (const Part& part : parts_of(job)) {
+    int pods = 0;
+    for (const Stored* pod : pods_of(job.uid())) {
+      pods += seat_of(pod->tree).part == part.name && !is_over(pod->tree) && !is_going(pod->tree) ? 1 : 0;
+    }
+    pods += kept_by_a_part(job, part);
+    const Tree* set = set_in(*workload.find({"status", "admission"}), part.name);
+    const int given = set == nullptr ? 0 : set->num({"count"}, 0) - back[part.name];
+    if (pods != given) {
+      fault(fmt::format("{} has {} pods of {}, and is accounted for with {}", job.name, pods, part.name, given));
+    }
+  }
+  check_ranks_when_calm(job, workload);
+}
+
+// Ranks of one slice are in one domain.
+void World::check_ranks_when_calm(const Stored& job, const Tree& workload) {
+  for (const Tree& request : workload.find({"spec", "podSets"})->items) {
+    const std::string level = request.str({"topologyRequest", "podSetSliceRequiredTopology"});
+    const int size = request.num({"topologyRequest", "podSetSliceSize"}, 1);
+    std::map<int, std::string> slices;
+    for (const Stored* pod : level.empty() ? std::vector<const Stored*>() : pods_of(job.uid())) {
+      const Seat seat = seat_of(pod->tree);
+      const auto node = nodes_.find(pod->tree.str({"spec", "nodeName"}));
+      const auto parts = parts_of(job);
+      const auto part =
+          std::find_if(parts.begin(), parts.end(), [&](const Part& one) { return one.name == seat.part; });
+      const int rank = seat.job * part->parallelism + seat.index;
+      if (seat.part != request.str({"name"}) || is_over(pod->tree) || is_going(pod->tree) || is_rider(*pod) ||
+          node == nodes_.end() || part->parallelism < part->completions || rank >= request.num({"count"}, 1)) {
+        continue;
+      }
+      const std::string& domain = node->second.labels.at(level);
+      const auto [it, first] = slices.emplace(rank / size, domain);
+      if (it->second != domain) {
+        fault(fmt::format("rank {} of {} is in {}, others of its slice in {}", rank, job.name, domain, it->second));
+      }
+    }
+  }
+}
+
+void World::check_pods_when_calm(const std::set<std::string>& started) {
+  for (const Stored* pod : server_.all("Pod")) {
+    if (is_over(pod->tree) || is_going(pod->tree) || !started.contains(owner_of(pod->tree))) {
+      continue;
+    }
+    if (workload_of(pod->tree).empty()) {
+      fault(fmt::format("pod {} was never told where to go", pod->name));
+    }
+    if (is_rider(*pod)) {
+      continue;
+    }
+    const std::string key = FakeServer::key("Workload", pod->ns, workload_of(pod->tree));
+    if (!is_gated(pod->tree) && !place_of(*pod, given_.at(key).size() - 1)) {
+      fault(fmt::format("pod {} is outside of the assignment in force", pod->name));
+    }
+    // In a domain of several hosts only kube-scheduler knows where pods go, and whether they fit together.
+    if (!by_host_) {
+      continue;
+    }
+    const auto host = nodes_.find(pod->tree.str({"spec", "nodeSelector", kHostLabel}));
+    const bool crowded = host != nodes_.end() && crowded_.contains(host->first);
+    // A queue that is stopped evicts nobody whose host is lost, though there is no other.
+    const std::string queue = given_.at(key).back().str({"clusterQueue"});
+    const QueueSetup& setup = setup_.queues[static_cast<std::size_t>(std::stoi(queue.substr(1)))];
+    const bool held = !setup.stop.empty() || !setup.local_stop.empty();
+    if (!crowded && !held && pod->tree.str({"spec", "nodeName"}).empty()) {
       fault(fmt::format("pod {} is not bound: {}", pod->name, pod->tree.to_json()));
     }
   }
@@ -105,7 +190,7 @@ void World::check_jobs_when_calm() {
 void World::check_nothing_is_left_to_do() {
   Process other(ready_, shares_);
   FakeServer copy = server_;
-  copy.list_all_again();
+  copy.list_all_again();  // by the first watch, whosever that is
   while (copy.has_events()) {
     other.take(copy.next_event(random_), now_);
   }
@@ -118,7 +203,7 @@ void World::check_nothing_is_left_to_do() {
 }
 
 void World::check_empty() {
-  for (const std::string_view kind : {"Job", "Workload", "Pod"}) {
+  for (const std::string_view kind : {"Job", "JobSet", "Workload", "Pod"}) {
     if (!server_.all(kind).empty()) {
       fault(fmt::format("a {} is left: {}", kind, server_.all(kind).front()->name));
     }

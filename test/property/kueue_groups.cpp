@@ -11,31 +11,6 @@ namespace {
 
 constexpr std::string_view kName = "kueue.x-k8s.io/pod-group-name";
 
-std::string group_of(const Stored& pod) {
-  return pod.tree.str({"metadata", "labels", kName});
-}
-
-bool holds(const Tree& workload, std::string_view type) {
-  const Tree* conditions = workload.find({"status", "conditions"});
-  return conditions != nullptr && std::any_of(conditions->items.begin(), conditions->items.end(), [&](const Tree& one) {
-           return one.str({"type"}) == type && one.str({"status"}) == "True";
-         });
-}
-
-bool is_over(const Stored& pod) {
-  const std::string phase = pod.tree.str({"status", "phase"});
-  return phase == "Succeeded" || phase == "Failed";
-}
-
-bool is_going(const Stored& pod) {
-  return pod.tree.find({"metadata", "deletionTimestamp"}) != nullptr;
-}
-
-bool is_gated(const Stored& pod) {
-  const Tree* gates = pod.tree.find({"spec", "schedulingGates"});
-  return gates != nullptr && !gates->items.empty();
-}
-
 }  // namespace
 
 void World::use_groups() {
@@ -65,7 +40,7 @@ void World::submit_group() {
   Group& group = groups_[name];
   group.total = 1 + number(4);
   group.gpus = 1 + number(3);
-  group.queue = number(static_cast<int>(queues_.size()));
+  group.queue = number(static_cast<int>(setup_.queues.size()));
   group.level = number(2) == 0 ? "" : levels_[static_cast<std::size_t>(number(static_cast<int>(levels_.size())))];
   for (int i = 0; i < group.total; ++i) {
     put_group_pod(name);
@@ -92,8 +67,8 @@ void World::put_group_pod(const std::string& name) {
 void World::delete_group(const std::string& name) {
   note("delete group " + name);
   for (const Stored* pod : server_.all("Pod")) {
-    if (group_of(*pod) == name) {
-      is_over(*pod) ? server_.remove(FakeServer::key("Pod", pod->ns, pod->name)) : delete_pod(*pod);
+    if (group_of(pod->tree) == name) {
+      is_over(pod->tree) ? server_.remove(FakeServer::key("Pod", pod->ns, pod->name)) : delete_pod(*pod);
     }
   }
   groups_.erase(name);
@@ -102,7 +77,7 @@ void World::delete_group(const std::string& name) {
 // A host that comes anew does not know what ran on the one before it. Jobs make theirs anew, users do not.
 void World::lose_group_pods(const std::string& host) {
   for (const Stored* pod : server_.all("Pod")) {
-    if (!group_of(*pod).empty() && pod->tree.str({"spec", "nodeName"}) == host) {
+    if (!group_of(pod->tree).empty() && pod->tree.str({"spec", "nodeName"}) == host) {
       server_.remove(FakeServer::key("Pod", pod->ns, pod->name));
     }
   }
@@ -112,7 +87,7 @@ void World::lose_group_pods(const std::string& host) {
 void World::tidy_groups() {
   std::map<std::string, int> left;
   for (const Stored* pod : server_.all("Pod")) {
-    left[group_of(*pod)] += is_over(*pod) ? 0 : 1;
+    left[group_of(pod->tree)] += is_over(pod->tree) ? 0 : 1;
   }
   for (auto it = groups_.begin(); it != groups_.end();) {
     const std::string name = it->first;
@@ -130,12 +105,12 @@ void World::check_groups_when_calm() {
     int released = 0;
     int succeeded = 0;
     for (const Stored* pod : server_.all("Pod")) {
-      if (group_of(*pod) != name || is_going(*pod)) {
+      if (group_of(pod->tree) != name || is_going(pod->tree)) {
         continue;
       }
       succeeded += pod->tree.str({"status", "phase"}) == "Succeeded" ? 1 : 0;
-      gated += !is_over(*pod) && is_gated(*pod) ? 1 : 0;
-      released += !is_over(*pod) && !is_gated(*pod) ? 1 : 0;
+      gated += !is_over(pod->tree) && is_gated(pod->tree) ? 1 : 0;
+      released += !is_over(pod->tree) && !is_gated(pod->tree) ? 1 : 0;
     }
     const Stored* workload = server_.find(FakeServer::key("Workload", "ns", name));
     const bool over = workload != nullptr && holds(workload->tree, "Finished");

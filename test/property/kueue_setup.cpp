@@ -1,4 +1,4 @@
-// What a world is made of at its start, and what users and administrators do to it.
+// What a world is made of at its start.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,13 +10,7 @@ namespace gantree::test {
 namespace {
 
 constexpr std::string_view kKueue = "kueue.x-k8s.io";
-constexpr std::string_view kHost = "kubernetes.io/hostname";
-
-// JSON with ' for quotes.
-Tree tree(std::string text) {
-  std::replace(text.begin(), text.end(), '\'', '"');
-  return Tree::parse(text);
-}
+constexpr std::string_view kHost = kHostLabel;
 
 }  // namespace
 
@@ -32,33 +26,37 @@ void World::set_up() {
   for (const std::string& level : levels_) {
     levels += fmt::format("{}{{'nodeLabel':'{}'}}", levels.empty() ? "" : ",", level);
   }
-  server_.put("", "v1", "Namespace", tree("{'metadata':{'name':'ns'}}"));
+  server_.put("", "v1", "Namespace", quoted("{'metadata':{'name':'ns'}}"));
   server_.put(kKueue, "v1beta2", "Topology",
-              tree(fmt::format("{{'metadata':{{'name':'net'}},'spec':{{'levels':[{}]}}}}", levels)));
+              quoted(fmt::format("{{'metadata':{{'name':'net'}},'spec':{{'levels':[{}]}}}}", levels)));
   for (int f = 0; f < (chance(25) ? 2 : 1); ++f) {
     const bool topology = chance(93);
     topology_everywhere_ = topology_everywhere_ && topology;
     flavors_.push_back(fmt::format("f{}", f));
     server_.put(kKueue, "v1beta2", "ResourceFlavor",
-                tree(fmt::format("{{'metadata':{{'name':'f{0}'}},'spec':{{'nodeLabels':{{'pool':'f{0}'}}{1}}}}}", f,
-                                 topology ? ",'topologyName':'net'" : "")));
+                quoted(fmt::format("{{'metadata':{{'name':'f{0}'}},'spec':{{'nodeLabels':{{'pool':'f{0}'}}{1}}}}}", f,
+                                   topology ? ",'topologyName':'net'" : "")));
   }
   for (const auto& [name, value] : std::map<std::string, int>{{"low", 1}, {"mid", 50}, {"high", 100}}) {
     server_.put(kKueue, "v1beta2", "WorkloadPriorityClass",
-                tree(fmt::format("{{'metadata':{{'name':'{}'}},'value':{}}}", name, value)));
+                quoted(fmt::format("{{'metadata':{{'name':'{}'}},'value':{}}}", name, value)));
   }
-  queues_.resize(static_cast<std::size_t>(1 + pick(3)));
+  const int queues = 1 + pick(3);
+  setup_.queues.resize(static_cast<std::size_t>(ways_.many_queues ? 10 + odd_pick(5) : queues));
   set_up_cohorts();
   const bool cohort = chance(60);
-  for (int q = 0; q < static_cast<int>(queues_.size()); ++q) {
-    queues_[static_cast<std::size_t>(q)].cohort = cohort && chance(85);
+  for (int q = 0; q < static_cast<int>(setup_.queues.size()); ++q) {
+    std::string& in = setup_.queues[static_cast<std::size_t>(q)].cohort;
+    in = cohort && chance(85) ? in : ways_.many_queues && odd_chance(85) ? in : "";
     draw_queue(q);
     put_queue(q);
-    server_.put(
-        kKueue, "v1beta2", "LocalQueue",
-        tree(fmt::format("{{'metadata':{{'name':'q{0}','namespace':'ns'}},'spec':{{'clusterQueue':'c{0}'}}}}", q)));
+    put_local_queue(q);
   }
   const int hosts = 2 + pick(7);
+  set_up_hosts(ways_.many_queues ? 8 + odd_pick(9) : hosts);
+}
+
+void World::set_up_hosts(int hosts) {
   for (int h = 0; h < hosts; ++h) {
     const std::string name = fmt::format("h{}", h);
     nodes_[name].gpus = chance(70) ? 4 : 2 + pick(7);
@@ -72,216 +70,139 @@ void World::set_up() {
 
 // Some of the queues share with some of the others first.
 void World::set_up_cohorts() {
+  for (QueueSetup& queue : setup_.queues) {
+    queue.cohort = "all";
+  }
+  if (ways_.many_queues) {
+    nest_cohorts();
+    return;
+  }
   if (!extra_chance(40)) {
     return;
   }
   for (const char* name : {"left", "right"}) {
-    server_.put(kKueue, "v1beta2", "Cohort",
-                tree(fmt::format("{{'metadata':{{'name':'{}'}},'spec':{{'parentName':'all','fairSharing':"
-                                 "{{'weight':'{}'}}}}}}",
-                                 name, extra_chance(50) ? 1 : 3)));
+    setup_.cohorts[name].parent = "all";
+    put_cohort(name, extra_chance(50) ? "1" : "3");
   }
-  for (QueueSetup& queue : queues_) {
-    queue.in = extra_chance(40) ? "left" : extra_chance(50) ? "right" : "all";
+  for (QueueSetup& queue : setup_.queues) {
+    queue.cohort = extra_chance(40) ? "left" : extra_chance(50) ? "right" : "all";
   }
 }
 
+// Cohorts of cohorts, and queues in any of them.
+void World::nest_cohorts() {
+  const int cohorts = 4 + odd_pick(4);
+  for (int k = 0; k < cohorts; ++k) {
+    const std::string name = fmt::format("k{}", k);
+    setup_.cohorts[name].parent = k < 2 ? "all" : fmt::format("k{}", odd_pick(k));
+    put_cohort(name, odd_chance(50) ? "1" : "3");
+  }
+  for (QueueSetup& queue : setup_.queues) {
+    queue.cohort = fmt::format("k{}", odd_pick(cohorts));
+  }
+}
+
+void World::put_cohort(const std::string& name, const std::string& weight) {
+  CohortSetup& cohort = setup_.cohorts[name];
+  if (ways_.shared_quota && odd_chance(50)) {
+    for (const std::string& flavor : flavors_) {
+      QuotaNumbers& numbers = cohort.quota[flavor];
+      numbers.nominal = odd_pick(8);
+      numbers.borrowing = odd_chance(30) ? std::optional(odd_pick(8)) : std::nullopt;
+      numbers.lending = odd_chance(30) ? std::optional(odd_pick(numbers.nominal + 1)) : std::nullopt;
+    }
+  }
+  server_.put(
+      kKueue, "v1beta2", "Cohort",
+      quoted(fmt::format("{{'metadata':{{'name':'{}'}},'spec':{{'parentName':'{}','fairSharing':"
+                         "{{'weight':'{}'}}{}}}}}",
+                         name, cohort.parent, weight,
+                         cohort.quota.empty() ? "" : fmt::format(",'resourceGroups':[{}]", quota_text(cohort.quota)))));
+}
+
 void World::draw_queue(int number) {
-  QueueSetup& queue = queues_[static_cast<std::size_t>(number)];
+  QueueSetup& queue = setup_.queues[static_cast<std::size_t>(number)];
   const int most = chance(50) ? 40 : 12;
-  queue.borrowing.clear();
   for (const std::string& flavor : flavors_) {
-    queue.nominal[flavor] = pick(most);
-    if (queue.cohort && chance(40)) {
-      queue.borrowing[flavor] = pick(12);
+    QuotaNumbers& numbers = queue.quota[flavor];
+    numbers = {.nominal = ways_.many_queues ? pick(most) / 3 : pick(most)};
+    if (!queue.cohort.empty() && chance(40)) {
+      numbers.borrowing = pick(12);
+    }
+    if (ways_.shared_quota && !queue.cohort.empty() && odd_chance(40)) {
+      numbers.lending = odd_pick(numbers.nominal + 1);
     }
   }
 }
 
-void World::put_queue(int number) {
-  const QueueSetup& queue = queues_[static_cast<std::size_t>(number)];
+// A group of resources as specs have it.
+std::string World::quota_text(const std::map<std::string, QuotaNumbers>& quota) const {
   std::string flavors;
   for (const std::string& flavor : flavors_) {
-    const auto limit = queue.borrowing.find(flavor);
+    const QuotaNumbers& numbers = quota.at(flavor);
+    std::string limits;
+    limits += numbers.borrowing ? fmt::format(",'borrowingLimit':{}", *numbers.borrowing) : "";
+    limits += numbers.lending ? fmt::format(",'lendingLimit':{}", *numbers.lending) : "";
     flavors += fmt::format("{}{{'name':'{}','resources':[{{'name':'nvidia.com/gpu','nominalQuota':{}{}}}]}}",
-                           flavors.empty() ? "" : ",", flavor, queue.nominal.at(flavor),
-                           limit == queue.borrowing.end() ? "" : fmt::format(",'borrowingLimit':{}", limit->second));
+                           flavors.empty() ? "" : ",", flavor, numbers.nominal, limits);
   }
+  return fmt::format("{{'coveredResources':['nvidia.com/gpu'],'flavors':[{}]}}", flavors);
+}
+
+void World::put_queue(int number) {
+  const QueueSetup& queue = setup_.queues[static_cast<std::size_t>(number)];
   const std::vector<std::string> within = {"Never", "LowerPriority", "LowerOrNewerEqualPriority"};
   const std::vector<std::string> reclaim = {"Never", "LowerPriority", "Any"};
-  const std::string key = FakeServer::key("ClusterQueue", "", fmt::format("c{}", number));
-  Tree wanted =
-      tree(fmt::format("{{'metadata':{{'name':'c{}'}},'spec':{{'namespaceSelector':{{}},'queueingStrategy':'{}'{},"
-                       "'preemption':{{'withinClusterQueue':'{}','reclaimWithinCohort':'{}'{}}},"
-                       "'resourceGroups':[{{'coveredResources':['nvidia.com/gpu'],'flavors':[{}]}}]}}}}",
-                       number, chance(40) ? "StrictFIFO" : "BestEffortFIFO",
-                       queue.cohort ? fmt::format(",'cohortName':'{}'", queue.in) : "",
-                       within[static_cast<std::size_t>(pick(3))], reclaim[static_cast<std::size_t>(pick(3))],
-                       chance(25) ? ",'borrowWithinCohort':{'policy':'LowerPriority'}" : "", flavors));
+  std::string more = queue.cohort.empty() ? "" : fmt::format(",'cohortName':'{}'", queue.cohort);
+  more += queue.stop.empty() ? "" : fmt::format(",'stopPolicy':'{}'", queue.stop);
+  if (ways_.shared_quota && odd_chance(30)) {
+    more += fmt::format(",'flavorFungibility':{{'whenCanBorrow':'{}','whenCanPreempt':'{}'}}",
+                        odd_chance(50) ? "Borrow" : "TryNextFlavor", odd_chance(50) ? "Preempt" : "TryNextFlavor");
+  }
+  Tree wanted = quoted(
+      fmt::format("{{'metadata':{{'name':'c{}'}},'spec':{{'namespaceSelector':{{}},'queueingStrategy':'{}'{},"
+                  "'preemption':{{'withinClusterQueue':'{}','reclaimWithinCohort':'{}'{}}},"
+                  "'resourceGroups':[{}]}}}}",
+                  number, chance(40) ? "StrictFIFO" : "BestEffortFIFO", more, within[static_cast<std::size_t>(pick(3))],
+                  reclaim[static_cast<std::size_t>(pick(3))],
+                  chance(25) ? ",'borrowWithinCohort':{'policy':'LowerPriority'}" : "", quota_text(queue.quota)));
   server_.put(kKueue, "v1beta2", "ClusterQueue", std::move(wanted));
+}
+
+void World::put_local_queue(int number) {
+  const std::string& stop = setup_.queues[static_cast<std::size_t>(number)].local_stop;
+  server_.put(
+      kKueue, "v1beta2", "LocalQueue",
+      quoted(fmt::format("{{'metadata':{{'name':'q{0}','namespace':'ns'}},'spec':{{'clusterQueue':'c{0}'{1}}}}}",
+                         number, stop.empty() ? "" : fmt::format(",'stopPolicy':'{}'", stop))));
+}
+
+// What is decided from now on goes by what queues have now. What was decided before may still be on its way.
+void World::begin_era() {
+  eras_.push_back({.setup = setup_, .used = spread(setup_, used_)});
 }
 
 void World::put_node(const std::string& name) {
   NodeFacts& facts = nodes_.at(name);
+  facts.created = facts.exists && facts.created != Time() ? facts.created : now_;
   facts.exists = true;
+  shaken_.insert(name);
   std::string labels;
   for (const auto& [key, value] : facts.labels) {
     labels += fmt::format("{}'{}':'{}'", labels.empty() ? "" : ",", key, value);
   }
-  const std::string taints =
-      facts.ready ? "" : ",'taints':[{'key':'node.kubernetes.io/not-ready','effect':'NoExecute'}]";
-  server_.put("", "v1", "Node",
-              tree(fmt::format("{{'metadata':{{'name':'{}','labels':{{{}}}}},'spec':{{'unschedulable':{}{}}},"
-                               "'status':{{'allocatable':{{'nvidia.com/gpu':'{}','pods':'110'}},"
-                               "'conditions':[{{'type':'Ready','status':'{}'}}]}}}}",
-                               name, labels, facts.cordoned, taints, facts.gpus, facts.ready ? "True" : "False")));
-}
-
-void World::use() {
-  const int what = pick(100);
-  if (what < 45) {
-    submit();
-  } else if (what < 75) {
-    act_on_a_job();
-  } else if (what < 92) {
-    act_on_a_workload();
-  } else {
-    const int queue = pick(static_cast<int>(queues_.size()));
-    for (const auto& [cell, limit] : limits()) {
-      old_limits_[cell] = std::max(old_limits_[cell], limit);
-    }
-    draw_queue(queue);
-    put_queue(queue);
-    note(fmt::format("c{} changes", queue));
+  std::string taints = facts.ready ? "" : "{'key':'node.kubernetes.io/not-ready','effect':'NoExecute'}";
+  if (!facts.taint.empty()) {
+    taints += fmt::format("{}{{'key':'{}','effect':'{}'}}", taints.empty() ? "" : ",", kTaint, facts.taint);
   }
-}
-
-void World::submit() {
-  if (server_.all("Job").size() > 10) {
-    return;
-  }
-  const int number = jobs_made_++;
-  const int parallelism = 1 + pick(6);
-  std::string annotations;
-  std::string minimum;
-  const std::string level = levels_[static_cast<std::size_t>(pick(static_cast<int>(levels_.size())))];
-  bool slices = false;
-  switch (pick(7)) {
-    case 0:
-    case 1:
-      annotations = fmt::format("'kueue.x-k8s.io/podset-required-topology':'{}'", level);
-      break;
-    case 2:
-      annotations = fmt::format("'kueue.x-k8s.io/podset-preferred-topology':'{}'", level);
-      break;
-    case 3:
-      annotations = "'kueue.x-k8s.io/podset-unconstrained-topology':'true'";
-      break;
-    case 4:
-    case 5: {
-      std::vector<int> sizes;
-      for (int size = 1; size <= parallelism; ++size) {
-        if (parallelism % size == 0) {
-          sizes.push_back(size);
-        }
-      }
-      slices = true;
-      annotations =
-          fmt::format("'kueue.x-k8s.io/podset-slice-required-topology':'{}','kueue.x-k8s.io/podset-slice-size':'{}'",
-                      level, sizes[static_cast<std::size_t>(pick(static_cast<int>(sizes.size())))]);
-      break;
-    }
-    default:
-      break;
-  }
-  if (!slices && chance(20)) {
-    minimum = fmt::format("'kueue.x-k8s.io/job-min-parallelism':'{}'", 1 + pick(parallelism));
-  }
-  const std::vector<std::string> classes = {"low", "mid", "high"};
-  const int completions = slices || !minimum.empty() || chance(70) ? parallelism : parallelism + pick(4);
-  const std::string text = fmt::format(
-      "{{'metadata':{{'name':'j{0}','namespace':'ns','creationTimestamp':'{1}',"
-      "'labels':{{'kueue.x-k8s.io/queue-name':'q{2}','kueue.x-k8s.io/priority-class':'{3}'}},'annotations':{{{4}}}}},"
-      "'spec':{{'suspend':true,'parallelism':{5},'completions':{6},'completionMode':'Indexed','template':"
-      "{{'metadata':{{'annotations':{{{7}}}}},'spec':{{'restartPolicy':'Never','containers':[{{'name':'c',"
-      "'resources':{{'limits':{{'nvidia.com/gpu':'{8}'}},'requests':{{'nvidia.com/gpu':'{8}'}}}}}}]}}}}}}}}",
-      number, rfc3339(now_), pick(static_cast<int>(queues_.size())), classes[static_cast<std::size_t>(pick(3))],
-      minimum, parallelism, completions, annotations, 1 + pick(chance(80) ? 3 : 4));
-  note("submit " + text);
-  server_.put("batch", "v1", "Job", tree(text));
-}
-
-void World::act_on_a_job() {
-  const auto jobs = server_.all("Job");
-  if (jobs.empty()) {
-    return;
-  }
-  const Stored& job = *jobs[static_cast<std::size_t>(pick(static_cast<int>(jobs.size())))];
-  const std::string key = FakeServer::key("Job", job.ns, job.name);
-  const int what = pick(100);
-  if (what < 55) {
-    note("finishing: " + job.name);
-    finishing_.insert(job.uid());
-  } else if (what < 80) {
-    note("delete job " + job.name);
-    server_.remove(key);
-  } else {
-    const bool suspend = chance(85);
-    disturbed_ = disturbed_ || !suspend;
-    note(fmt::format("user sets suspend of {} to {}", job.name, suspend));
-    server_.change(key, [&](Tree& one) { one.at({"spec", "suspend"}) = Tree::boolean(suspend); });
-    if (!suspend) {
-      seen_started_.insert_or_assign(key, *server_.find(key));
-    }
-  }
-}
-
-void World::act_on_a_workload() {
-  const auto workloads = server_.all("Workload");
-  if (workloads.empty()) {
-    return;
-  }
-  const Stored& workload = *workloads[static_cast<std::size_t>(pick(static_cast<int>(workloads.size())))];
-  const std::string key = FakeServer::key("Workload", workload.ns, workload.name);
-  if (chance(4)) {
-    note("delete workload " + workload.name);
-    disturbed_ = true;
-    given_.erase(key);
-    server_.remove(key);
-    return;
-  }
-  const bool active = chance(70);
-  note(fmt::format("user sets active of {} to {}", workload.name, active));
-  server_.change(key, [&](Tree& one) { one.at({"spec", "active"}) = Tree::boolean(active); });
-}
-
-void World::act_on_a_node() {
-  auto it = nodes_.begin();
-  std::advance(it, pick(static_cast<int>(nodes_.size())));
-  const std::string name = it->first;
-  NodeFacts& facts = it->second;
-  const int what = pick(100);
-  if (!facts.exists || what < 35) {
-    if (!facts.exists) {
-      lose_group_pods(name);
-    }
-    facts.ready = true;
-    facts.cordoned = false;
-    note("node is well: " + name);
-    put_node(name);
-  } else if (what < 55) {
-    facts.ready = false;
-    note("node fails: " + name);
-    put_node(name);
-  } else if (what < 80) {
-    facts.cordoned = !facts.cordoned;
-    note(fmt::format("node {} cordoned: {}", name, facts.cordoned));
-    put_node(name);
-  } else {
-    facts.exists = false;
-    note("node goes: " + name);
-    server_.remove(FakeServer::key("Node", "", name));
-  }
+  const std::string created =
+      ways_.daemons ? fmt::format(",'creationTimestamp':'{}'", rfc3339(facts.created)) : std::string();
+  server_.put(
+      "", "v1", "Node",
+      quoted(fmt::format("{{'metadata':{{'name':'{}','labels':{{{}}}{}}},'spec':{{'unschedulable':{},'taints':[{}]}},"
+                         "'status':{{'allocatable':{{'nvidia.com/gpu':'{}','pods':'110'}},"
+                         "'conditions':[{{'type':'Ready','status':'{}'}}]}}}}",
+                         name, labels, created, facts.cordoned, taints, facts.gpus, facts.ready ? "True" : "False")));
 }
 
 }  // namespace gantree::test

@@ -1,9 +1,11 @@
 // Whatever happens in whatever order: quota and hosts are not overcommitted, pods go where they were assigned, and when
 // all is calm nobody waits for what is free.
 //
-// GANTREE_SEEDS and GANTREE_FIRST_SEED choose others than the usual seeds.
+// GANTREE_SEEDS and GANTREE_FIRST_SEED choose other worlds than the usual ones, GANTREE_STEPS longer ones;
+// GANTREE_ALL_SEEDS goes on after the first that fails, GANTREE_TRACE tells all that happens.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "property/kueue_world.h"
@@ -25,11 +27,12 @@ bool holds_up(World& world, const char* when) {
   return false;
 }
 
-void live_through(std::uint32_t seed, int steps) {
+void live_through(std::uint32_t seed, const Ways& ways, int steps) {
   SCOPED_TRACE(seed);
-  World world(seed);
-  for (int part = 0; part < 3; ++part) {
-    for (int i = 0; i < steps / 3; ++i) {
+  World world(seed, ways);
+  const int parts = std::max(3, steps / 400);
+  for (int part = 0; part < parts; ++part) {
+    for (int i = 0; i < steps / parts; ++i) {
       world.happen();
       world.check_always();
       if (!holds_up(world, "in the storm")) {
@@ -52,24 +55,42 @@ void live_through(std::uint32_t seed, int steps) {
   holds_up(world, "when nothing is left");
 }
 
+// Worlds of so many steps, the first of them of that number.
+void live_through_all(Ways (*ways)(std::uint32_t), std::uint32_t first, std::uint32_t seeds, std::uint32_t steps) {
+  first = number_from("GANTREE_FIRST_SEED", first);
+  seeds = number_from("GANTREE_SEEDS", seeds);
+  steps = number_from("GANTREE_STEPS", steps);
+  for (std::uint32_t seed = first; seed < first + seeds; ++seed) {
+    live_through(seed, ways(seed), static_cast<int>(steps));
+    if (::testing::Test::HasFailure() && std::getenv("GANTREE_ALL_SEEDS") == nullptr) {
+      return;
+    }
+  }
+}
+
 // Seeds that once showed a fault.
 constexpr std::uint32_t kInstructive[] = {188, 331, 342, 847, 1140};
 
 TEST(KueueProperty, WhatOnceWentWrongGoesWell) {
   for (const std::uint32_t seed : kInstructive) {
-    live_through(seed, 600);
+    live_through(seed, Ways::none(), 600);
   }
 }
 
 TEST(KueueProperty, QuotaAndHostsAreNeverOvercommittedAndNobodyWaitsForWhatIsFree) {
-  const std::uint32_t first = number_from("GANTREE_FIRST_SEED", 0);
-  const std::uint32_t seeds = number_from("GANTREE_SEEDS", 150);
-  for (std::uint32_t seed = first; seed < first + seeds; ++seed) {
-    live_through(seed, 600);
-    if (::testing::Test::HasFailure() && std::getenv("GANTREE_ALL_SEEDS") == nullptr) {
-      return;
-    }
-  }
+  live_through_all([](std::uint32_t) { return Ways::none(); }, 0, 100, 600);
+}
+
+TEST(KueueProperty, TheSameHoldsForAllKindsOfJobsAndWhateverElseHappens) {
+  live_through_all(Ways::some, 0, 200, 600);
+}
+
+TEST(KueueProperty, TheSameHoldsForManyQueuesInCohortsOfCohorts) {
+  live_through_all(Ways::many, 0, 12, 900);
+}
+
+TEST(KueueProperty, TheSameHoldsForALongTime) {
+  live_through_all(Ways::some, 5'000, 3, 4'000);
 }
 
 }  // namespace

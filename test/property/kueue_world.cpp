@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace gantree::test {
 
@@ -14,21 +15,63 @@ constexpr std::size_t kRemembered = 150;
 
 }  // namespace
 
-World::World(std::uint32_t seed) : random_(seed), extra_random_(seed + 1'000'003) {
+Ways Ways::some(std::uint32_t seed) {
+  std::mt19937 random(seed + 3'000'017);
+  const auto chance = [&](int percent) { return std::uniform_int_distribution<int>(0, 99)(random) < percent; };
+  return {.job_sets = chance(60),
+          .odd_requests = chance(60),
+          .strangers = chance(25),
+          .daemons = chance(15),
+          .taints = chance(35),
+          .stops = chance(35),
+          .priorities = chance(40),
+          .resizing = chance(40),
+          .hand_over = chance(40),
+          .shared_quota = chance(40)};
+}
+
+Ways Ways::many(std::uint32_t seed) {
+  Ways ways = some(seed);
+  ways.many_queues = true;
+  ways.shared_quota = true;
+  return ways;
+}
+
+World::World(std::uint32_t seed, const Ways& ways)
+    : random_(seed), extra_random_(seed + 1'000'003), odd_random_(seed + 2'000'003), ways_(ways) {
   set_up();
   // Below the host only kube-scheduler knows whether pods fit together, so they may never become ready.
   if (by_host_ && topology_everywhere_ && chance(40)) {
     ready_.timeout = std::chrono::seconds(120 + pick(600));
     ready_.recovery = chance(50) ? ready_.timeout : std::chrono::milliseconds(0);
+    // Nor may they where others take the room that they were promised.
+    ways_.strangers = false;
+    ways_.daemons = false;
   }
   if (extra_chance(35)) {
     shares_ = {ShareStrategy::kFinalShare, ShareStrategy::kInitialShare};
   }
   with_groups_ = extra_chance(30);
   process_ = std::make_unique<Process>(ready_, shares_);
+  if (ways_.hand_over) {
+    standby_ = std::make_unique<Process>(ready_, shares_);
+    standby_watch_ = server_.add_watch();
+  }
+  if (ways_.daemons) {
+    server_.put("apps", "v1", "DaemonSet",
+                quoted(fmt::format("{{'metadata':{{'name':'agent','namespace':'ns','creationTimestamp':'{}'}},"
+                                   "'spec':{{'template':{{'spec':{{'containers':[{{'name':'c','resources':"
+                                   "{{'requests':{{'nvidia.com/gpu':'1'}}}}}}]}}}}}}}}",
+                                   rfc3339(now_))));
+  }
+  begin_era();
 }
 
 void World::note(std::string action) {
+  static const bool traced = std::getenv("GANTREE_TRACE") != nullptr;
+  if (traced) {
+    fmt::print("{}\n", action);
+  }
   actions_.push_back(std::move(action));
   if (actions_.size() > kRemembered) {
     actions_.pop_front();
@@ -44,6 +87,13 @@ std::string World::faults() const {
 }
 
 void World::happen() {
+  if (standby_) {
+    stand_by(odd_pick(4));
+  }
+  if (ways_.any() && odd_chance(7)) {
+    act_oddly();
+    return;
+  }
   const int what = pick(100);
   if (what < 32) {
     deliver();
@@ -71,28 +121,53 @@ void World::happen() {
     const std::vector<std::string> kinds = {"Pod", "Job", "Workload", "Node", "ClusterQueue"};
     const std::string& kind = kinds[static_cast<std::size_t>(pick(static_cast<int>(kinds.size())))];
     note("list again: " + kind);
-    server_.list_again(kind);
+    server_.list_again(kind, watch_);
   }
 }
 
 void World::deliver() {
-  for (int i = 1 + pick(6); i > 0 && server_.has_events(); --i) {
-    const ServerEvent event = server_.next_event(random_);
-    note(fmt::format("  told: {} {}/{}{}", event.kind, event.ns, event.name, event.object ? "" : " gone"));
-    process_->take(event, now_);
+  for (int i = 1 + pick(6); i > 0 && server_.has_events(watch_); --i) {
+    take_event();
   }
 }
 
+void World::take_event() {
+  const ServerEvent event = server_.next_event(random_, watch_);
+  note(fmt::format("  told: {} {}/{}{}", event.kind, event.ns, event.name, event.object ? "" : " gone"));
+  process_->take(event, now_);
+  const std::string key = FakeServer::key(event.kind, event.ns, event.name);
+  if (const auto given = given_.find(key); given != given_.end() && !server_.has_events_for(key, watch_)) {
+    told_[key] = given->second.size() - 1;
+  }
+}
+
+// Whether all that happened is known, and nothing is on its way.
+bool World::is_quiet() const {
+  const auto& workloads = process_->controller().workloads();
+  return !server_.has_events(watch_) && orders_.empty() &&
+         std::none_of(workloads.begin(), workloads.end(),
+                      [](const auto& entry) { return entry.second.assumed.has_value(); });
+}
+
 void World::step() {
+  const bool knew = is_quiet();
   for (Order& order : process_->step(now_)) {
     const ObjectRef& ref = order.write.object;
     note(fmt::format("{} order {}: verb {} {} {} {}", rfc3339(now_), order.id & 0xFFFFU,
                      static_cast<int>(order.write.verb), ref.kind, ref.name, order.write.body.substr(0, 1500)));
+    if (const Stored* pod = ref.kind == "Pod" ? server_.find(FakeServer::key("Pod", ref.ns, ref.name)) : nullptr) {
+      const std::string owner = group_of(pod->tree).empty() ? workload_of(pod->tree) : group_of(pod->tree);
+      told_at_order_[order.id] = told_[FakeServer::key("Workload", ref.ns, owner)];
+    }
     orders_.push_back(std::move(order));
   }
   // Where it wants to go on at once it has not done yet.
   if (const auto wake = process_->wake(); !wake || *wake > now_) {
     check_nobody_is_passed_over();
+    if (knew && is_quiet()) {
+      shaken_.clear();
+      eras_.erase(eras_.begin(), std::prev(eras_.end()));
+    }
   }
 }
 
@@ -107,7 +182,7 @@ void World::answer_one(bool reliably) {
   Answer answer = luck < 10 ? Answer::kRefused : Answer::kUncertain;
   WriteResult result = WriteResult::kInvalid;
   if (luck >= 20) {
-    result = execute(order.write);
+    result = execute(order);
     const bool refused = result == WriteResult::kNotFound || result == WriteResult::kInvalid;
     answer = luck < 30                    ? Answer::kUncertain
              : result == WriteResult::kOk ? Answer::kDone
@@ -119,29 +194,34 @@ void World::answer_one(bool reliably) {
   process_->answered(order.id, answer, now_);
 }
 
-WriteResult World::execute(const Write& write) {
+WriteResult World::execute(const Order& order) {
+  const Write& write = order.write;
   const std::string key = FakeServer::key(write.object.kind, write.object.ns, write.object.name);
-  const Stored* before = server_.find(key);
-  const Tree admission = before != nullptr && before->tree.find({"status", "admission"})
-                             ? *before->tree.find({"status", "admission"})
-                             : Tree();
-  const bool suspended = before != nullptr && before->tree.flag({"spec", "suspend"});
+  const Stored* found = server_.find(key);
+  const Tree before = found == nullptr ? Tree() : found->tree;
   const WriteResult result = server_.apply(write);
   const Stored* after = server_.find(key);
   if (result != WriteResult::kOk || after == nullptr) {
     return result;
   }
   if (after->kind == "Workload") {
+    const Tree* was = before.find({"status", "admission"});
     const Tree* now = after->tree.find({"status", "admission"});
     if (now == nullptr) {
       given_.erase(key);
-    } else if (*now != admission) {
+      told_.erase(key);
+    } else if (was == nullptr || *now != *was) {
       given_[key].push_back(*now);
       check_admission(*after);
+      check_quota();
     }
   }
-  if (after->kind == "Job" && suspended && !after->tree.flag({"spec", "suspend"})) {
-    check_start(after->tree);
+  const bool job = after->kind == "Job" || after->kind == "JobSet";
+  if (job && before.flag({"spec", "suspend"}) && !after->tree.flag({"spec", "suspend"})) {
+    check_start(*after);
+  }
+  if (after->kind == "Pod" && is_gated(before) && !is_gated(after->tree)) {
+    check_release(*after, order);
   }
   return result;
 }
@@ -151,37 +231,44 @@ void World::restart() {
   note("restart");
   for (const Order& order : orders_) {
     if (chance(50)) {
-      (void)execute(order.write);
+      (void)execute(order);
     }
   }
-  check_quota();  // by what was known when these were decided
   orders_.clear();
+  told_at_order_.clear();
   process_ = std::make_unique<Process>(ready_, shares_);
-  server_.list_all_again();
+  server_.list_all_again(watch_);
   // It decides nothing before all is listed.
-  while (server_.has_events()) {
-    process_->take(server_.next_event(random_), now_);
+  while (server_.has_events(watch_)) {
+    take_event();
   }
 }
 
 bool World::calm() {
   int still = 0;
   for (int round = 0; round < 600 && still < 4; ++round) {
-    bool moved = server_.has_events();
-    while (server_.has_events()) {
-      process_->take(server_.next_event(random_), now_);
+    bool moved = server_.has_events(watch_);
+    while (server_.has_events(watch_)) {
+      take_event();
     }
     step();
     moved = moved || !orders_.empty();
     while (!orders_.empty()) {
       answer_one(true);
     }
+    if (standby_) {
+      stand_by(1'000'000);
+    }
     sync_jobs(true);
     run_kubelets(true);
+    run_daemons();
     schedule(true);
     collect_garbage();
-    moved = moved || server_.has_events();
+    moved = moved || server_.has_events(watch_);
     check_always();
+    if (failed()) {
+      return true;
+    }
     still = moved ? 0 : still + 1;
     now_ += std::chrono::milliseconds(moved ? 500 : 300'000);
   }
@@ -190,11 +277,18 @@ bool World::calm() {
 
 void World::clear() {
   note("everything is deleted");
-  for (const Stored* job : server_.all("Job")) {
-    server_.remove(FakeServer::key("Job", job->ns, job->name));
+  for (const Stored* job : all_jobs()) {
+    server_.remove(key_of(*job));
   }
   while (!groups_.empty()) {
     delete_group(groups_.begin()->first);
+  }
+  ways_.daemons = false;
+  server_.remove(FakeServer::key("DaemonSet", "ns", "agent"));
+  for (const Stored* pod : server_.all("Pod")) {
+    if (pod->tree.find({"metadata", "labels", "stranger"}) != nullptr) {
+      server_.remove(key_of(*pod));
+    }
   }
 }
 

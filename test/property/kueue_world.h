@@ -1,5 +1,6 @@
-// A cluster in virtual time around kueue::Controller: an API server, the Job controller, kube-scheduler, kubelets,
-// nodes that come and go, and users; all of them at random, by a seed.
+// A cluster in virtual time around kueue::Controller: an API server, the controllers of Jobs and JobSets,
+// kube-scheduler, kubelets, nodes that come and go, pods that are nobody's in a queue, a second controller that stands
+// by, and users; all of them at random, by a seed.
 #pragma once
 
 #include <deque>
@@ -12,21 +13,39 @@
 
 #include "base/time.h"
 #include "kueue/controller.h"
+#include "property/kueue_facts.h"
+#include "property/kueue_quota.h"
 #include "support/fake_server.h"
 #include "support/queue_process.h"
 
 namespace gantree::test {
 
-struct QueueSetup {
-  std::map<std::string, int> nominal;  // by flavor
-  std::map<std::string, int> borrowing;
-  bool cohort = false;
-  std::string in = "all";  // the cohort
+// What a world knows beside Jobs, groups of pods, queues and hosts that fail.
+struct Ways {
+  bool job_sets = false;
+  bool odd_requests = false;  // slices that do not divide, layers, tolerations
+  bool strangers = false;     // pods of nobody in a queue
+  bool daemons = false;
+  bool taints = false;
+  bool stops = false;  // queues are stopped
+  bool priorities = false;
+  bool resizing = false;
+  bool hand_over = false;     // another process leads
+  bool shared_quota = false;  // lending limits, and quota of cohorts
+  bool many_queues = false;   // in cohorts of cohorts
+
+  // Whether somebody acts in one of these ways.
+  [[nodiscard]] bool any() const {
+    return strangers || daemons || taints || stops || priorities || resizing || hand_over || job_sets;
+  }
+  [[nodiscard]] static Ways none() { return {}; }
+  [[nodiscard]] static Ways some(std::uint32_t seed);
+  [[nodiscard]] static Ways many(std::uint32_t seed);
 };
 
 class World {
  public:
-  explicit World(std::uint32_t seed);
+  World(std::uint32_t seed, const Ways& ways);
 
   // Something happens.
   void happen();
@@ -49,29 +68,45 @@ class World {
   bool chance(int percent) { return pick(100) < percent; }
   // For what worlds learned later: those of old seeds go on as they did.
   bool extra_chance(int percent) { return std::uniform_int_distribution<int>(0, 99)(extra_random_) < percent; }
+  // For what their ways bring.
+  int odd_pick(int below) { return std::uniform_int_distribution<int>(0, below - 1)(odd_random_); }
+  bool odd_chance(int percent) { return odd_pick(100) < percent; }
   void note(std::string action);
   void fault(std::string sentence) { faults_.push_back(std::move(sentence)); }
 
   // Setup.
   void set_up();
+  void set_up_hosts(int hosts);
   void put_queue(int number);
+  void put_local_queue(int number);
   void set_up_cohorts();
+  void nest_cohorts();
+  void put_cohort(const std::string& name, const std::string& weight);
   void put_node(const std::string& name);
   void draw_queue(int number);
+  [[nodiscard]] std::string quota_text(const std::map<std::string, QuotaNumbers>& quota) const;
+  void begin_era();
 
   // The program.
   void deliver();
+  void take_event();
   void step();
   void answer_one(bool reliably);
-  [[nodiscard]] WriteResult execute(const Write& write);
+  [[nodiscard]] WriteResult execute(const Order& order);
   void restart();
+  void stand_by(int events);
+  void hand_over();
+  [[nodiscard]] bool is_quiet() const;
 
   // Controllers of the cluster.
+  [[nodiscard]] std::vector<const Stored*> all_jobs() const;
+  [[nodiscard]] std::vector<const Stored*> pods_of(const std::string& job) const;
   void sync_jobs(bool all);
   void sync_job(const std::string& key);
   void run_job(const std::string& key, const Stored& job, const std::vector<const Stored*>& pods);
   void set_job_status(const std::string& key, const std::vector<const Stored*>& pods, bool running);
-  void make_pod(const Stored& job, int index);
+  void set_job_set_status(const std::string& key, const std::vector<const Stored*>& pods, bool running);
+  void make_pod(const Stored& job, const Part& part, const Seat& seat);
   void delete_pod(const Stored& pod);
   void collect_garbage();
   void schedule(bool all);
@@ -81,6 +116,10 @@ class World {
   // Users and administrators.
   void use();
   void submit();
+  void submit_job_set();
+  [[nodiscard]] std::string odd_request(int count, bool in_a_set);
+  [[nodiscard]] std::string layers();
+  [[nodiscard]] std::string toleration();
   void act_on_a_job();
   void act_on_a_workload();
   void act_on_a_node();
@@ -90,54 +129,103 @@ class World {
   void delete_group(const std::string& name);
   void tidy_groups();
   void lose_group_pods(const std::string& host);
+  void act_oddly();
+  void taint_a_node();
+  void stop_a_queue();
+  void change_a_priority();
+  void resize_a_job();
+  void begin_a_job_set_anew();
+
+  // Those who take room and have no queue.
+  void use_strangers();
+  void run_daemons();
+  [[nodiscard]] bool is_rider(const Stored& pod) const;
+  [[nodiscard]] bool is_overbooked(const std::string& host) const;
+  void tidy_excuses();
 
   // Checks.
   void check_admission(const Stored& workload);
-  void check_start(const Tree& job);
+  void check_set(const Stored& workload, const Tree& request, const Tree& given);
+  void check_groups_of_sets(const Stored& workload);
+  void check_start(const Stored& job);
+  void check_release(const Stored& pod, const Order& order);
   void check_quota();
   void check_pods();
   void check_those_that_leave();
+  void check_rooms();
+  void check_assigned(
+      const std::map<std::pair<std::string, std::string>, std::map<std::vector<std::string>, int>>& sent);
   void check_jobs_when_calm();
+  void check_job_when_calm(const Stored& job, const Stored& workload);
+  [[nodiscard]] int kept_by_a_part(const Stored& job, const Part& part) const;
+  void check_pods_when_calm(const std::set<std::string>& started);
+  void check_ranks_when_calm(const Stored& job, const Tree& workload);
   void check_groups_when_calm();
   void check_nothing_is_left_to_do();
+  void check_stand_by();
   void check_nobody_is_passed_over();
-  void check_place(const Stored& stored, const std::vector<Tree>& given,
-                   std::map<std::vector<std::string>, int>& released);
+  // The domain of a pod in the assignments from that position on; nothing where it is in none of them.
+  [[nodiscard]] std::optional<std::vector<std::string>> place_of(const Stored& pod, std::size_t from) const;
   [[nodiscard]] std::vector<std::string> path_of(const std::vector<std::string>& values) const;
-  [[nodiscard]] std::map<std::string, int> limits() const;
-  void forget_old_limits();
 
   std::mt19937 random_;
   std::mt19937 extra_random_;
+  std::mt19937 odd_random_;
+  Ways ways_;
   Time now_ = Time(std::chrono::seconds(1'767'225'600));
   FakeServer server_;
   kueue::ReadyRules ready_;
   std::vector<ShareStrategy> shares_;  // none: nobody is evicted by them
   std::unique_ptr<Process> process_;
+  std::size_t watch_ = 0;
+  std::unique_ptr<Process> standby_;  // has watched all along, and leads some day
+  std::size_t standby_watch_ = 0;
   std::vector<Order> orders_;
 
   std::vector<std::string> levels_;  // of the topology
   bool by_host_ = false;             // its lowest level is the host
   bool topology_everywhere_ = true;
   std::vector<std::string> flavors_;
-  std::vector<QueueSetup> queues_;
+  QuotaSetup setup_;
   struct NodeFacts {
     std::map<std::string, std::string> labels;
     int gpus = 0;
     bool ready = true;
     bool cordoned = false;
     bool exists = true;
+    std::string taint = {};  // its effect; "": none
+    Time created = {};
+
+    [[nodiscard]] bool takes(const Tree& pod) const {
+      return exists && ready && !cordoned && (taint.empty() || tolerates_taint(pod));
+    }
   };
   std::map<std::string, NodeFacts> nodes_;  // also those that are gone
   std::set<std::string> finishing_;         // uids of jobs, or groups, whose pods come to their end
-  std::map<std::string, std::set<int>> done_;
+  std::map<std::string, std::set<Seat>> done_;
   std::map<std::string, Stored>
       seen_started_;  // jobs by key, as their users started them: their controller may be late
-  std::map<std::string, std::vector<Tree>> given_;  // admissions of a Workload since it was last without, by key
-  std::map<std::string, int> used_;                 // quota by cell, when last looked at
-  std::map<std::string, int> old_limits_;           // by cell, as long as decisions under them may be on their way
-  // Somebody started a job by hand, or deleted what accounts for it: its pods take room that is not theirs.
-  bool disturbed_ = false;
+  // Admissions of a Workload since it was last without, by key; and the position of the one that the program knew when
+  // it had last heard all of that Workload.
+  std::map<std::string, std::vector<Tree>> given_;
+  std::map<std::string, std::size_t> told_;
+  std::map<std::uint64_t, std::size_t> told_at_order_;  // the same when an order to a pod was given, by its id
+
+  // Setups under which decisions may still be on their way, with what was used when last looked at. The last is in
+  // force.
+  struct Era {
+    QuotaSetup setup;
+    CellAmounts used;
+  };
+  std::vector<Era> eras_;
+  CellAmounts used_;  // by queue
+
+  // Excuses, each for as long as it is true.
+  std::set<std::string> disturbed_;  // jobs by uid, or groups: somebody started them by hand, or deleted what accounts
+                                     // for them; until their pods are gone
+  std::set<std::string> crowded_;    // hosts where pods of nobody in a queue may have taken what was promised
+  std::set<std::string> shaken_;     // hosts that changed and of which the program may not know, or act on it, yet
+
   struct Group {
     int total = 1;
     int gpus = 1;

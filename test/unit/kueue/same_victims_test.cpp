@@ -106,22 +106,5 @@ TEST(KueuePreemptors, TwoThatNeedAHostEachHaveOneHolderEachLeave) {
   EXPECT_TRUE(cluster.admitted("second"));
 }
 
-TEST(KueuePreemptors, WhatIsLeftOfTheRoomOfAVictimIsForTheNextWithoutFurtherVictims) {
-  Preemptors cluster;
-  cluster.node("a", 8);
-  cluster.node("b", 8);
-  cluster.running("large", 8);
-  cluster.running("other", 8);
-  cluster.job("first", 1, 4, "high");
-  cluster.settle();
-  const bool large = cluster.suspended("large");
-  cluster.job("second", 1, 4, "high");
-  cluster.settle();
-  cluster.end_pod(large ? "large" : "other");
-  EXPECT_TRUE(cluster.admitted("first"));
-  EXPECT_TRUE(cluster.admitted("second"));
-  EXPECT_FALSE(cluster.suspended(large ? "other" : "large"));
-}
-
 }  // namespace
 }  // namespace gantree::test
