@@ -140,6 +140,12 @@ void HostReplacement::touch_users() {
         ledger_.dirty.insert(key);
       }
     }
+    // One may have come back with pods that were given other hosts meanwhile.
+    const std::set<std::string>& pods = ledger_.pods_of(key);
+    if (std::any_of(pods.begin(), pods.end(),
+                    [&](const std::string& pod) { return nodes.contains(ledger_.pods.at(pod).node); })) {
+      ledger_.dirty.insert(key);
+    }
   }
 }
 

@@ -93,16 +93,26 @@ struct Ungater::Slots {
 void Ungater::remove_stranded(const Entry& entry, Time now, Step& step) {
   for (const std::string& key : ledger_.pods_of(entry.key())) {
     StartedPod& pod = ledger_.pods.at(key);
-    if (!pod.node.empty() || pod.gated || pod.ended || pod.deleting || pod.asked) {
+    if (pod.gated || pod.ended || pod.deleting || pod.asked) {
       continue;
     }
     for (const SetAssignment& set : entry.object.admission->sets) {
-      if (set.name == pod.set && set.topology && pod.selector.contains(set.topology->levels.back()) &&
-          !has_place(entry, set, pod)) {
+      const bool sent = set.name == pod.set && set.topology && pod.selector.contains(set.topology->levels.back());
+      const bool strays = pod.runs() && set.name == pod.set && is_by_host(set) && runs_elsewhere(set, pod);
+      if (strays || (pod.node.empty() && sent && !has_place(entry, set, pod))) {
         remove(key, pod, now, step);
       }
     }
   }
+}
+
+// Whether a pod runs on a host that its pod set has not, or has no longer: the host was gone, and was replaced before
+// it came back with the pod.
+bool Ungater::runs_elsewhere(const SetAssignment& set, const StartedPod& pod) const {
+  const std::vector<std::string> host = domain_of(ledger_.cluster.inventory(), pod.node, *set.topology);
+  const std::vector<AssignedDomain>& domains = set.topology->domains;
+  return is_there(ledger_, pod.node) && !host.empty() &&
+         std::none_of(domains.begin(), domains.end(), [&](const AssignedDomain& one) { return one.values == host; });
 }
 
 // Whether a pod that was sent somewhere can still get there. Where others of its pod set run on a host that takes no
@@ -122,10 +132,11 @@ bool Ungater::has_place(const Entry& entry, const SetAssignment& set, const Star
 void Ungater::remove(const std::string& key, StartedPod& pod, Time now, Step& step) {
   pod.asked = true;
   const ObjectRef about = pod_ref(key, pod.uid);
-  const bool of_job = ledger_.groups.group_of_pod(key) == nullptr;
+  // Of one that runs its kubelet tells how far it is.
+  const bool to_fail = ledger_.groups.group_of_pod(key) == nullptr && pod.node.empty();
   outbox_.order(
       step, Urgency::kBinding,
-      of_job ? failing(about, now) : Write{.verb = WriteVerb::kDelete, .object = about, .node = {}, .body = {}},
+      to_fail ? failing(about, now) : Write{.verb = WriteVerb::kDelete, .object = about, .node = {}, .body = {}},
       {.pod = key});
   outbox_.notify(
       step,

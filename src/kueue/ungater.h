@@ -28,6 +28,7 @@ class Ungater {
  private:
   struct Slots;
 
+  [[nodiscard]] bool runs_elsewhere(const SetAssignment& set, const StartedPod& pod) const;
   [[nodiscard]] bool has_place(const Entry& entry, const SetAssignment& set, const StartedPod& pod) const;
   void remove(const std::string& key, StartedPod& pod, Time now, Step& step);
   void ungate_set(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members, Step& step);

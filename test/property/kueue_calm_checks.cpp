@@ -31,7 +31,9 @@ bool decides(const Order& order, const FakeServer& server) {
 }  // namespace
 
 void World::check_calm() {
+  is_calm_ = true;
   check_always();
+  is_calm_ = false;
   check_jobs_when_calm();
   check_groups_when_calm();
   check_stand_by();

@@ -153,8 +153,12 @@ class World {
   void check_pods();
   void check_those_that_leave();
   void check_rooms();
+  struct Sent {
+    int pods = 0;
+    std::size_t since = 0;  // the first assignment under which one of them was released
+  };
   void check_assigned(
-      const std::map<std::pair<std::string, std::string>, std::map<std::vector<std::string>, int>>& sent);
+      const std::map<std::pair<std::string, std::string>, std::map<std::vector<std::string>, Sent>>& sent);
   void check_jobs_when_calm();
   void check_job_when_calm(const Stored& job, const Stored& workload);
   [[nodiscard]] int kept_by_a_part(const Stored& job, const Part& part) const;
@@ -210,6 +214,7 @@ class World {
   std::map<std::string, std::vector<Tree>> given_;
   std::map<std::string, std::size_t> told_;
   std::map<std::uint64_t, std::size_t> told_at_order_;  // the same when an order to a pod was given, by its id
+  std::map<std::string, std::size_t> released_under_;   // the same of pods that were released, by uid
 
   // Setups under which decisions may still be on their way, with what was used when last looked at. The last is in
   // force.
@@ -220,6 +225,7 @@ class World {
   std::vector<Era> eras_;
   CellAmounts used_;  // by queue
 
+  bool is_calm_ = false;  // nothing is on its way
   // Excuses, each for as long as it is true.
   std::set<std::string> disturbed_;  // jobs by uid, or groups: somebody started them by hand, or deleted what accounts
                                      // for them; until their pods are gone

@@ -127,5 +127,28 @@ TEST(KueueRestart, AJobThatItsUserStartedInTheMomentOfItsAdmissionIsStoppedByThe
       << "it was stopped, and started with the marks by which its pods go to their places";
 }
 
+TEST(KueueHosts, APodThatComesBackWithAHostThatWasReplacedMakesWayForOneWhereItBelongs) {
+  SmallCluster cluster;
+  cluster.node("a", 4);
+  cluster.job("j", 1, 4);
+  cluster.settle();
+  cluster.pod("j", 0, "p");
+  cluster.settle();
+  cluster.bind("p", "a");
+  cluster.phase("p", "Running");
+  cluster.settle();
+  cluster.node("b", 4);
+  cluster.server.remove(FakeServer::key("Node", "", "a"));
+  cluster.settle();
+  cluster.node("a", 4);
+  cluster.settle();
+  const Tree& pod = cluster.server.find(SmallCluster::pod_key("p"))->tree;
+  EXPECT_NE(pod.find({"metadata", "deletionTimestamp"}), nullptr);
+  cluster.server.remove(SmallCluster::pod_key("p"));
+  cluster.pod("j", 0, "next");
+  cluster.settle();
+  EXPECT_EQ(host_of(cluster, "next"), "b");
+}
+
 }  // namespace
 }  // namespace gantree::test
