@@ -45,6 +45,10 @@ void Ways::begin(Reach reach, std::size_t most) {
   reach_ = reach;
   left_ = most;
   cut_short_ = false;
+  cursor_ = 0;
+  if (is_simple()) {
+    return;
+  }
   walk_.reset();
   if (all_ && given_.size() == total_) {
     return;
@@ -61,7 +65,23 @@ void Ways::begin(Reach reach, std::size_t most) {
   }
 }
 
+// By far most have one part and few ways, and very many of them are tried.
+const Alternative* Ways::next_of_one_part() {
+  const std::vector<Alternative>& ways = submission_.parts.front();
+  done_.resize(ways.size(), false);
+  for (; cursor_ < ways.size(); ++cursor_) {
+    if (!done_[cursor_] && (reach_ != Reach::kOwnQuota || allows(demand_of(ways[cursor_])))) {
+      done_[cursor_] = true;
+      return &ways[cursor_++];
+    }
+  }
+  return nullptr;
+}
+
 const Alternative* Ways::next() {
+  if (is_simple()) {
+    return next_of_one_part();
+  }
   while (walk_ && walk_->next()) {
     const std::vector<std::size_t>& ways = walk_->ways();
     if (given_.contains(ways)) {
@@ -96,13 +116,13 @@ Alternative Ways::first_parts(std::size_t count) const {
 }
 
 void Ways::no_room(const std::function<Room(const Alternative&)>& find_room) {
-  const std::vector<std::size_t> ways = walk_->ways();
-  if (ways.size() == 1) {
+  if (submission_.parts.size() == 1) {
     ++left_;
   }
-  if (all_ || ways.size() == 1) {
+  if (all_ || submission_.parts.size() == 1) {
     return;
   }
+  const std::vector<std::size_t> ways = walk_->ways();
   bool blamed = false;
   for (std::size_t part = 0; part < ways.size(); ++part) {
     const PartWay one(part, ways[part]);

@@ -59,6 +59,8 @@ class Ways {
   [[nodiscard]] bool gave_up() const { return gave_up_ || (is_cut_short() && reach_ != Reach::kQuota); }
 
  private:
+  [[nodiscard]] bool is_simple() const { return all_ && submission_.parts.size() == 1; }
+  [[nodiscard]] const Alternative* next_of_one_part();
   [[nodiscard]] bool allows(const QuotaDemand& demand) const;
   [[nodiscard]] const Alternative* whole(const std::vector<std::size_t>& ways);
   [[nodiscard]] Alternative first_parts(std::size_t count) const;
@@ -71,6 +73,8 @@ class Ways {
   Reach reach_ = Reach::kQuota;
   std::optional<Combinations> walk_;
   std::size_t left_ = 0;
+  std::size_t cursor_ = 0;                    // of the only part
+  std::vector<bool> done_;                    // the same: given out
   std::set<std::vector<std::size_t>> given_;  // by way of each part
   std::set<PartWay> known_;                   // asked for by themselves
   std::set<PartWay> full_;                    // of these, those without room

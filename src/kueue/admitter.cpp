@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -43,9 +44,10 @@ bool Admitter::is_unsettled(const Entry& entry, Time now) const {
 
 // Whether there is quota for so many of its kind.
 bool Admitter::within_quota(const Entry& entry, int count) const {
-  return entry.least.empty() || some_are_allowed(entry.least, [&](const QuotaDemand& least) {
-           return ledger_.quota.fits(count == 1 ? least : Quota::sum({least}, {count}), entry.submission->borrowing);
-         });
+  const auto fits = [&](const QuotaDemand& least) {
+    return ledger_.quota.fits(count == 1 ? least : Quota::sum({least}, {count}), entry.submission->borrowing);
+  };
+  return entry.least.empty() || some_are_allowed(entry.least, std::ref(fits));
 }
 
 // Why it cannot be tried now, though it waits.
