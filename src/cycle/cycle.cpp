@@ -85,6 +85,9 @@ class Cycle {
       }
       if (!submission.rejection && waits_for_room(decision)) {
         waiting_.push_back(*position);
+        if (observer_ != nullptr && submission.queue && observer_->holds_up(submission, decision)) {
+          static_cast<void>(order_.rest_of(*submission.queue));
+        }
       }
       if (until_one_starts && decision.state == GangState::kPlaced) {
         break;
@@ -282,9 +285,9 @@ class Cycle {
       first.push_back(&ways.front());
     }
     const Alternative whole = together(first);
-    auto shortage = quota_.lacking(demand_of(whole), submission.borrowing);
+    auto shortage = quota_.lacking(least_demand_of(whole), submission.borrowing);
     if (!shortage) {
-      shortage = quota_.lacking(demand_of(whole), Borrowing::kForbidden);
+      shortage = quota_.lacking(least_demand_of(whole), Borrowing::kForbidden);
     }
     return obstacle(shortage.value_or(Shortage{.message = "no combination of flavors was looked at"}), whole);
   }
@@ -360,8 +363,9 @@ Plan run_cycle(Cluster& cluster, Quota& quota, std::vector<Submission> submissio
   return Cycle(cluster, quota, submissions, observer).run(false);
 }
 
-Plan run_until_one_starts(Cluster& cluster, Quota& quota, std::vector<Submission> submissions) {
-  return Cycle(cluster, quota, submissions, nullptr).run(true);
+Plan run_until_one_starts(Cluster& cluster, Quota& quota, std::vector<Submission> submissions,
+                          CycleObserver* observer) {
+  return Cycle(cluster, quota, submissions, observer).run(true);
 }
 
 }  // namespace gantree

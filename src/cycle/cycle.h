@@ -24,6 +24,9 @@ class CycleObserver {
   virtual void before(const Submission& submission, Cluster& cluster, const Quota& quota) = 0;
   // It has been decided; cluster and quota are as it leaves them.
   virtual void after(const Submission& submission, const Decision& decision, Cluster& cluster, const Quota& quota) = 0;
+  // It waits for room or quota. Whether nobody behind it in its queue is to be tried in this cycle: nothing is decided
+  // of those then.
+  [[nodiscard]] virtual bool holds_up(const Submission& /*submission*/, const Decision& /*decision*/) { return false; }
 };
 
 // Takes the submissions in the order of queue/order.h; each gang is tried with its ways to start in order
@@ -44,6 +47,7 @@ class CycleObserver {
                              CycleObserver* observer = nullptr);
 
 // The same up to the first that starts. Of those whose turn has not come then nothing is decided.
-[[nodiscard]] Plan run_until_one_starts(Cluster& cluster, Quota& quota, std::vector<Submission> submissions);
+[[nodiscard]] Plan run_until_one_starts(Cluster& cluster, Quota& quota, std::vector<Submission> submissions,
+                                        CycleObserver* observer = nullptr);
 
 }  // namespace gantree

@@ -33,6 +33,32 @@ bool is_before(const Entry* a, const Entry* b) {
   return a->place->rank < b->place->rank;
 }
 
+// Has those for whom others may have to go come before those behind them in their queue.
+class InTurn final : public CycleObserver {
+ public:
+  InTurn(Ledger& ledger, Precedence& precedence) : ledger_(ledger), precedence_(precedence) {}
+
+  void before(const Submission&, Cluster&, const Quota&) override {}
+  void after(const Submission& submission, const Decision& decision, Cluster&, const Quota&) override {
+    if (decision.state == GangState::kPlaced) {
+      started_.insert(&entry_of(submission));
+    }
+  }
+  [[nodiscard]] bool holds_up(const Submission& submission, const Decision& decision) override {
+    return precedence_.claim(entry_of(submission),
+                             Verdict{.state = decision.state, .reason = decision.reason, .message = {}}, started_);
+  }
+
+ private:
+  Entry& entry_of(const Submission& submission) {
+    return ledger_.entries.at(submission.key.ns + "/" + submission.key.name);
+  }
+
+  Ledger& ledger_;
+  Precedence& precedence_;
+  std::set<const Entry*> started_;
+};
+
 }  // namespace
 
 // Whether the job is not ready to be started: it was by somebody else, so that its pods would go anywhere; or a write
@@ -104,7 +130,7 @@ void Admitter::sort_in(Time now) {
   }
 }
 
-void Admitter::reopen() {
+void Admitter::reopen(Time now) {
   WaitingLines& lines = ledger_.lines;
   if (std::exchange(ledger_.room_changed, false)) {
     for (const LineKey& key : lines.short_of_room()) {
@@ -117,11 +143,19 @@ void Admitter::reopen() {
     const std::vector<QuotaId> cells = queue ? ledger_.quota.cells_of(*queue) : std::vector<QuotaId>();
     const bool concerned =
         std::any_of(cells.begin(), cells.end(), [&](QuotaId cell) { return freed.contains(ledger_.root_of(cell)); });
+    const Line* first = nullptr;
     for (; it != lines.lines().end() && it->first.queue == queue; ++it) {
       const Hope hope = it->second.hope;
+      if (hope != Hope::kSetup && (first == nullptr || is_before(&it->second.first(), &first->first()))) {
+        first = &it->second;
+      }
       if (concerned && (hope == Hope::kRoom || hope == Hope::kQuota) && within_quota(it->second.first(), 1)) {
         lines.open(it->first);
       }
+    }
+    // With what came free victims may be enough that were not before.
+    if (concerned && first != nullptr) {
+      precedence_.claim_again(first->first(), first->verdict, now);
     }
   }
 }
@@ -178,12 +212,13 @@ std::vector<Entry*> Admitter::front_of(const LineKey& key, Time now) {
 }
 
 void Admitter::admit(Time now, Step& step) {
+  precedence_.begin();
   sort_in(now);
   if (const Entry* starting = held_up_by()) {
     hold_up(*starting, now);
     return;
   }
-  reopen();
+  reopen(now);
   step.figures.decided = step.figures.decided || !ledger_.lines.open_lines().empty();
   if (one_by_one_) {
     // The others are tried when it is ready.
@@ -219,27 +254,8 @@ void Admitter::hold_up(const Entry& starting, Time now) {
   }
 }
 
-// Where the first of a line is turned down, so are those behind it: the first ones are enough.
-void Admitter::try_until_one_starts(Time now, Step& step) {
-  std::vector<Submission> submissions;
-  for (const LineKey& key : std::set(ledger_.lines.open_lines())) {
-    const std::vector<Entry*> front = front_of(key, now);
-    if (!front.empty()) {
-      submissions.push_back(without_evictions(*front.front()));
-    } else if (ledger_.lines.find(key) != nullptr) {
-      close(key, nullptr, now);
-    }
-  }
-  const Plan plan = run_until_one_starts(ledger_.cluster, ledger_.quota, std::move(submissions));
-  for (const Decision& decision : plan.decisions) {
-    if (const auto line = settle(decision, now, step)) {
-      close(*line, &entry_of(decision), now);
-    }
-  }
-}
-
-// One round: where somebody is turned down, so are all that stand behind in the same line.
-bool Admitter::try_fronts(std::set<LineKey>& held_back, Time now, Step& step) {
+// Without those behind one that comes first.
+std::map<std::optional<QueueId>, std::vector<Entry*>> Admitter::fronts(std::set<LineKey>& held_back, Time now) {
   WaitingLines& lines = ledger_.lines;
   std::map<std::optional<QueueId>, std::vector<Entry*>> fronts;
   for (const LineKey& key : std::set(lines.open_lines())) {
@@ -249,13 +265,46 @@ bool Admitter::try_fronts(std::set<LineKey>& held_back, Time now, Step& step) {
     const std::vector<Entry*> front = front_of(key, now);
     fronts[key.queue].insert(fronts[key.queue].end(), front.begin(), front.end());
     if (front.empty() && lines.find(key) != nullptr) {
+      Entry& first = lines.find(key)->first();
+      precedence_.claim(first, first.verdict);
       close(key, nullptr, now);
       held_back.insert(key);
     }
   }
-  std::vector<Submission> batch;
   for (auto& [queue, front] : fronts) {
     std::sort(front.begin(), front.end(), is_before);
+    const Entry* first = queue ? precedence_.first_of(*queue) : nullptr;
+    if (first != nullptr) {
+      std::erase_if(front, [&](const Entry* entry) { return is_before(first, entry); });
+    }
+  }
+  return fronts;
+}
+
+// Where the first of a line is turned down, so are those behind it: the first ones are enough.
+void Admitter::try_until_one_starts(Time now, Step& step) {
+  std::vector<Submission> submissions;
+  std::set<LineKey> tried;
+  for (const auto& [queue, front] : fronts(tried, now)) {
+    for (const Entry* entry : front) {
+      if (tried.insert(entry->place->line).second) {
+        submissions.push_back(without_evictions(*entry));
+      }
+    }
+  }
+  InTurn in_turn(ledger_, precedence_);
+  const Plan plan = run_until_one_starts(ledger_.cluster, ledger_.quota, std::move(submissions), &in_turn);
+  for (const Decision& decision : plan.decisions) {
+    if (const auto line = settle(decision, now, step)) {
+      close(*line, &entry_of(decision), now);
+    }
+  }
+}
+
+// One round: where somebody is turned down, so are all that stand behind in the same line.
+bool Admitter::try_fronts(std::set<LineKey>& held_back, Time now, Step& step) {
+  std::vector<Submission> batch;
+  for (const auto& [queue, front] : fronts(held_back, now)) {
     for (std::size_t i = 0; i < std::min(front.size(), kAtOnce); ++i) {
       batch.push_back(without_evictions(*front[i]));
     }
@@ -263,7 +312,8 @@ bool Admitter::try_fronts(std::set<LineKey>& held_back, Time now, Step& step) {
   if (batch.empty()) {
     return false;
   }
-  const Plan plan = run_cycle(ledger_.cluster, ledger_.quota, std::move(batch));
+  InTurn in_turn(ledger_, precedence_);
+  const Plan plan = run_cycle(ledger_.cluster, ledger_.quota, std::move(batch), &in_turn);
   std::map<LineKey, const Entry*> refused;
   for (const Decision& decision : plan.decisions) {
     if (const auto line = settle(decision, now, step)) {

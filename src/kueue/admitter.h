@@ -3,6 +3,7 @@
 // One thread owns it: the controller's.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "kueue/grants.h"
 #include "kueue/ledger.h"
 #include "kueue/place.h"
+#include "kueue/precedence.h"
 #include "live/order.h"
 #include "model/decision.h"
 
@@ -19,8 +21,8 @@ namespace gantree::kueue {
 class Admitter {
  public:
   // `one_by_one`: as ReadyRules has it.
-  Admitter(Ledger& ledger, Grants& grants, bool one_by_one)
-      : ledger_(ledger), grants_(grants), one_by_one_(one_by_one) {}
+  Admitter(Ledger& ledger, Grants& grants, Precedence& precedence, bool one_by_one)
+      : ledger_(ledger), grants_(grants), precedence_(precedence), one_by_one_(one_by_one) {}
 
   // Tries those that wait, as far as anything has changed for them.
   void admit(Time now, Step& step);
@@ -31,11 +33,13 @@ class Admitter {
   // Those whose standing in their queues may have changed go where they belong now.
   void sort_in(Time now);
   // Lines for which something came free.
-  void reopen();
+  void reopen(Time now);
   [[nodiscard]] Submission without_evictions(const Entry& entry) const;
   [[nodiscard]] Place place_of(const Entry& entry) const;
   [[nodiscard]] static bool is_known(const LineKey& key, const Line& line, Time now);
   [[nodiscard]] std::vector<Entry*> front_of(const LineKey& key, Time now);
+  // The same of all lines that are open and not held back, by queue.
+  [[nodiscard]] std::map<std::optional<QueueId>, std::vector<Entry*>> fronts(std::set<LineKey>& held_back, Time now);
   // Whether something was tried. `held_back`: lines that are not looked at again in this pass.
   bool try_fronts(std::set<LineKey>& held_back, Time now, Step& step);
   void close(const LineKey& key, const Entry* refused, Time now);
@@ -51,6 +55,7 @@ class Admitter {
 
   Ledger& ledger_;
   Grants& grants_;
+  Precedence& precedence_;
   bool one_by_one_;
 };
 

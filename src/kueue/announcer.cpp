@@ -21,10 +21,14 @@ Notice notice(const ObjectRef& about, const News& news) {
 }  // namespace
 
 void Announcer::announce(const Entry& entry, const News& news, Time now, Step& step) {
-  outbox_.notify(step, notice(entry.object.ref, news), now);
+  tell_workload(entry, news, now, step);
   if (const JobEntry* job = ledger_.job_of(entry)) {
     tell_job(*job, news, now, step);
   }
+}
+
+void Announcer::tell_workload(const Entry& entry, const News& news, Time now, Step& step) {
+  outbox_.notify(step, notice(entry.object.ref, news), now);
 }
 
 void Announcer::tell_job(const JobEntry& job, const News& news, Time now, Step& step) {

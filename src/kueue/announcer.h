@@ -29,6 +29,8 @@ class Announcer {
 
   // On the Workload and on its job.
   void announce(const Entry& entry, const News& news, Time now, Step& step);
+  // On the Workload alone.
+  void tell_workload(const Entry& entry, const News& news, Time now, Step& step);
   // On the job alone.
   void tell_job(const JobEntry& job, const News& news, Time now, Step& step);
   // Which Workloads were made since this was called last.

@@ -20,6 +20,7 @@
 #include "kueue/ledger.h"
 #include "kueue/outbox.h"
 #include "kueue/pending_reporter.h"
+#include "kueue/precedence.h"
 #include "kueue/preemption.h"
 #include "kueue/queue_membership.h"
 #include "kueue/queue_reporter.h"
@@ -47,7 +48,7 @@ struct Controller::Parts {
       : ledger(cluster),
         outbox(options.instance),
         setup(ledger, booking, options.ignore_checks),
-        admitter(ledger, grants, options.ready.one_by_one),
+        admitter(ledger, grants, precedence, options.ready.one_by_one),
         readiness(options.ready, ledger, status, evictions) {
     ledger.shares = options.shares;
     ledger.requeue_by_creation = options.ready.requeue_by_creation;
@@ -64,8 +65,9 @@ struct Controller::Parts {
   Announcer announcer{ledger, outbox};
   Grants grants{ledger, outbox, status, booking};
   Evictions evictions{ledger, announcer, status};
+  Precedence precedence{ledger};
   Admitter admitter;
-  Preemption preemption{ledger, booking, grants, evictions};
+  Preemption preemption{ledger, booking, grants, evictions, announcer, precedence};
   JobReconciler jobs{ledger, outbox, announcer, status, evictions};
   GroupReconciler groups{ledger, outbox, status};
   PendingReporter pending{ledger, announcer, status};

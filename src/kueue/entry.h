@@ -58,6 +58,7 @@ struct Entry {
   bool missed = false;                         // it could not be tried, since a write of ours was not seen yet
   int fruitless = 0;                           // times that no victims were found for it, in a row
   Time preempts_at = {};                       // not before that somebody is evicted for it
+  Time looked_at = {};                         // when victims were looked for last
   std::optional<std::uint64_t> gave_way = {};  // Ledger::ended when it was evicted for another
   std::optional<Submission> submission = {};   // nothing where it is to be made anew
   std::optional<Admission> assumed = {};       // decided and not seen yet

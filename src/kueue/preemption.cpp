@@ -8,6 +8,8 @@
 
 #include "base/timestamp.h"
 #include "cycle/cycle.h"
+#include "dialects/core/metadata.h"
+#include "dialects/kueue/names.h"
 #include "dialects/kueue/submit.h"
 #include "live/notices.h"
 #include "queue/victims.h"
@@ -39,6 +41,12 @@ Cause cause_of(EvictionReason reason, bool borrows) {
       return {"InCohortFairSharing", "by fair shares in the cohort"};
   }
   return {"InClusterQueue", "by priority in the ClusterQueue"};
+}
+
+// As Kueue's users look for them: the job by the label of its Workload.
+std::string ids_of(const WorkloadObject& workload) {
+  const json::Value label = text_at(map_at(map_at(workload.document.root(), "metadata"), "labels"), kJobUid);
+  return fmt::format("UID: {}, JobUID: {}", workload.ref.uid, label ? label.text() : "UNKNOWN");
 }
 
 }  // namespace
@@ -75,16 +83,6 @@ std::optional<RunningGang> Preemption::running_gang(const Entry& entry) const {
   return gang;
 }
 
-// Whether it waits for room or quota, and others may be evicted for it.
-bool Preemption::asks(const Entry& entry, const std::optional<Verdict>& verdict) const {
-  const bool room = verdict && (verdict->reason == Reason::kTopologyBusy || verdict->reason == Reason::kQuotaExceeded ||
-                                verdict->reason == Reason::kSearchLimit);
-  if (!room || !entry.waits() || !entry.submission || !entry.submission->may_evict || !entry.submission->queue) {
-    return false;
-  }
-  return ledger_.quota.rules(*entry.submission->queue).evicts();
-}
-
 // Whether it takes nothing by share now, though others like it may: it gave way itself, and nothing has ended since.
 bool Preemption::is_modest(const Entry& entry) const {
   return entry.gave_way == ledger_.ended && !ledger_.quota.share_strategies(*entry.submission->queue).empty();
@@ -93,7 +91,7 @@ bool Preemption::is_modest(const Entry& entry) const {
 // The one of a line that others may have to go for: those behind it have no better right.
 Entry* Preemption::first_of(const LineKey& key, Time now) {
   const Line* line = ledger_.lines.find(key);
-  if (line == nullptr || !asks(line->first(), key.in_order ? line->first().verdict : line->verdict)) {
+  if (line == nullptr || !asks_for_room(ledger_, line->first(), key.in_order ? line->first().verdict : line->verdict)) {
     return nullptr;
   }
   for (const auto& [rank, entry] : line->entries) {
@@ -123,7 +121,7 @@ Preemption::Asking Preemption::crowded_out(Time now) {
     }
   }
   for (const auto& [key, entry] : ledger_.lines.aside()) {
-    if (!entry->stays_out(now) && asks(*entry, entry->verdict)) {
+    if (!entry->stays_out(now) && asks_for_room(ledger_, *entry, entry->verdict)) {
       look_at(now + kEvery);
     }
   }
@@ -224,9 +222,20 @@ void Preemption::preempt(Time now, Step& step) {
   if (std::exchange(ledger_.refused, false)) {
     look_at(now);
   }
+  Asking asking = waited_for(now);
+  const bool others_wait = !asking.empty();
   if (due_ && std::max(*due_, next_) <= now) {
     due_.reset();
-    look(now, step);
+    asking.merge(crowded_out(now));
+    if (!asking.empty()) {
+      next_ = now + kEvery;
+    }
+  }
+  if (!asking.empty()) {
+    look(std::move(asking), now, step);
+  }
+  if (others_wait) {
+    step.wake_by(now);  // their turn has come
   }
   if (due_) {
     step.wake_by(std::max(*due_, next_));
@@ -237,12 +246,19 @@ void Preemption::look_at(Time when) {
   due_ = std::min(due_.value_or(when), when);
 }
 
-void Preemption::look(Time now, Step& step) {
-  Asking asking = crowded_out(now);
-  if (asking.empty()) {
-    return;
+Preemption::Asking Preemption::waited_for(Time now) {
+  Asking asking;
+  for (Entry* entry : precedence_.all()) {
+    if (entry->guard.closed(entry->object.resource_version, now)) {
+      look_at(now + kEvery);
+    } else {
+      asking.emplace(entry->place->rank, entry);
+    }
   }
-  next_ = now + kEvery;
+  return asking;
+}
+
+void Preemption::look(Asking asking, Time now, Step& step) {
   std::vector<Leaver> leaving = leavers(now);
   std::vector<std::pair<RunningGang, const Entry*>> gangs;
   for (const auto& [key, entry] : ledger_.holders) {
@@ -269,9 +285,25 @@ void Preemption::look(Time now, Step& step) {
     }
   }
   if (!asking.empty()) {
-    look_at(next_);
+    look_at(now + kEvery);
   }
   ledger_.cluster.forget_running();
+}
+
+void Preemption::evict(Entry& victim, const Entry& by, const Eviction& eviction, bool borrows, Time now, Step& step) {
+  const Cause cause = cause_of(eviction.reason, borrows);
+  const std::string message =
+      fmt::format("Preempted for workload {} ({}): {}", by.key(), ids_of(by.object), cause.words);
+  evictions_.evict(victim, {.reason = "Preempted", .message = message, .preempted = cause.reason}, now, step);
+  announcer_.tell_workload(victim, {.warning = false, .reason = "Preempted", .action = "Evict", .note = message}, now,
+                           step);
+  announcer_.tell_workload(
+      by,
+      {.warning = false,
+       .reason = "PreemptedWorkload",
+       .action = "Evict",
+       .note = fmt::format("Workload {} ({}) goes for it: {}", victim.key(), ids_of(victim.object), cause.words)},
+      now, step);
 }
 
 void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, std::vector<Leaver>& leaving,
@@ -280,6 +312,7 @@ void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>&
     ledger_.quota.give(leaver.used);
     std::for_each(leaver.pods.begin(), leaver.pods.end(), [&](const auto& pod) { ledger_.cluster.lend(pod); });
   }
+  entry.looked_at = now;
   const Plan plan = run_cycle(ledger_.cluster, ledger_.quota, {*entry.submission});
   const Decision& decision = plan.decisions.front();
   const bool borrows = ledger_.quota.borrows(*entry.submission->queue);
@@ -309,13 +342,7 @@ void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>&
     Entry& victim = ledger_.entries.at(eviction.key.ns + "/" + eviction.key.name);
     entry.blockers.insert(victim.key());
     victim.gave_way = ledger_.ended;
-    const Cause cause = cause_of(eviction.reason, borrows);
-    evictions_.evict(victim,
-                     {.reason = "Preempted",
-                      .message = fmt::format("Preempted for workload {} (UID: {}): {}", entry.key(),
-                                             entry.object.ref.uid, cause.words),
-                      .preempted = cause.reason},
-                     now, step);
+    evict(victim, entry, eviction, borrows, now, step);
   }
   wait_for(entry, leaving);
   if (plan.evictions.empty()) {

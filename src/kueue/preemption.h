@@ -13,19 +13,28 @@
 #include <vector>
 
 #include "base/time.h"
+#include "kueue/announcer.h"
 #include "kueue/booking.h"
 #include "kueue/evictions.h"
 #include "kueue/grants.h"
 #include "kueue/ledger.h"
 #include "kueue/place.h"
+#include "kueue/precedence.h"
 #include "live/order.h"
+#include "model/decision.h"
 
 namespace gantree::kueue {
 
 class Preemption {
  public:
-  Preemption(Ledger& ledger, Booking& booking, Grants& grants, Evictions& evictions)
-      : ledger_(ledger), booking_(booking), grants_(grants), evictions_(evictions) {}
+  Preemption(Ledger& ledger, Booking& booking, Grants& grants, Evictions& evictions, Announcer& announcer,
+             Precedence& precedence)
+      : ledger_(ledger),
+        booking_(booking),
+        grants_(grants),
+        evictions_(evictions),
+        announcer_(announcer),
+        precedence_(precedence) {}
 
   // Looks for victims for those that wait for room or quota.
   void preempt(Time now, Step& step);
@@ -41,21 +50,26 @@ class Preemption {
   // Those of them whom it was given a place instead of: from now on they leave for it.
   void wait_for(Entry& entry, std::vector<Leaver>& leaving);
   using Asking = std::map<Rank, Entry*>;  // one of each line
-  [[nodiscard]] bool asks(const Entry& entry, const std::optional<Verdict>& verdict) const;
   [[nodiscard]] bool is_modest(const Entry& entry) const;
   [[nodiscard]] Entry* first_of(const LineKey& key, Time now);
   [[nodiscard]] Asking crowded_out(Time now);
-  void look(Time now, Step& step);
+  // Those that others wait behind.
+  [[nodiscard]] Asking waited_for(Time now);
+  void look(Asking asking, Time now, Step& step);
   void look_at(Time when);
   [[nodiscard]] bool is_outranked(const Entry& entry, Time now) const;
   void preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, std::vector<Leaver>& leaving, Time now,
                    Step& step);
   [[nodiscard]] std::optional<RunningGang> running_gang(const Entry& entry) const;
+  // A victim goes for another Workload.
+  void evict(Entry& victim, const Entry& by, const Eviction& eviction, bool borrows, Time now, Step& step);
 
   Ledger& ledger_;
   Booking& booking_;
   Grants& grants_;
   Evictions& evictions_;
+  Announcer& announcer_;
+  Precedence& precedence_;
   std::optional<Time> due_ = {};  // there may be somebody to look for victims for
   Time next_ = {};                // not before, whatever is due
 };

@@ -1,0 +1,54 @@
+// Who comes before those behind it in its queue although it cannot start as things are: others may have to go for it,
+// and whether they do has still to be found out. Until then nobody behind it is admitted: what is free now may be what
+// it needs beside that which its victims leave. (In a strict queue nobody is in any case.)
+//
+// One thread owns it: the controller's.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "kueue/ledger.h"
+#include "model/running.h"
+
+namespace gantree::kueue {
+
+// Whether others may be evicted for it, where it waits for that reason; and by the rules of its queue alone.
+[[nodiscard]] bool asks_for_room(const Ledger& ledger, const Entry& entry, const std::optional<Verdict>& verdict);
+[[nodiscard]] bool may_evict(const Ledger& ledger, const Entry& entry);
+
+class Precedence {
+ public:
+  explicit Precedence(Ledger& ledger) : ledger_(ledger) {}
+
+  // What runs may have changed.
+  void begin() { running_.reset(); }
+  // It waits for that reason. Whether it comes before those behind it from now on: so where somebody may be evicted
+  // for it, quota would do then, and nobody was looked for in vain since it came. `started`: those that are about to
+  // leave its line.
+  bool claim(Entry& entry, const std::optional<Verdict>& verdict, const std::set<const Entry*>& started = {});
+  // The same where something has come free since they were looked for in vain, and that is a while ago.
+  bool claim_again(Entry& entry, const std::optional<Verdict>& verdict, Time now);
+  // The first of a queue that does; nullptr where nobody does.
+  [[nodiscard]] Entry* first_of(QueueId queue);
+  // The same of every queue.
+  [[nodiscard]] std::vector<Entry*> all();
+
+ private:
+  [[nodiscard]] bool is_first_of_line(const Entry& entry, const std::set<const Entry*>& started) const;
+  [[nodiscard]] bool still_comes_first(const Entry& entry, const Rank& rank) const;
+  [[nodiscard]] bool evictions_could_help(const Entry& entry);
+  void count_running();
+
+  Ledger& ledger_;
+  std::map<QueueId, std::map<Rank, std::string>> first_;  // keys of Workloads
+  // What quota they use, and nothing of where they are; nothing where it has to be counted anew.
+  std::optional<std::vector<RunningGang>> running_ = {};
+  std::vector<QuotaDemand> leaving_ = {};  // of those that leave anyway
+};
+
+}  // namespace gantree::kueue
