@@ -95,6 +95,13 @@ std::string why_forbidden(const Plight& plight, const RunningGang& gang) {
   if (!plight.submission.may_evict) {
     return "this gang may not evict others";
   }
+  const std::optional<QueueId> queue = plight.submission.queue;
+  if (queue && !plight.quota.rules(*queue).evicts()) {
+    return fmt::format("{} has nobody evicted for its jobs", plight.quota.rules(*queue).name);
+  }
+  if (queue && gang.queue == queue && plight.quota.rules(*queue).within == WithinRule::kNever) {
+    return fmt::format("{} has none of its own jobs evicted for others", plight.quota.rules(*queue).name);
+  }
   if (gang.priority >= plight.submission.priority) {
     return fmt::format("its priority {} is not below {}", gang.priority, plight.submission.priority);
   }

@@ -85,10 +85,11 @@ std::optional<std::vector<int>> counts_within_quota(const Quota& quota, const Al
   return after(low);
 }
 
-// Quota that is in use comes back some day; what no domain could ever hold waits for nothing, whatever the quota.
+// The fewest pods with which it may start are what counts. Quota that is in use comes back some day; what no domain
+// could ever hold waits for nothing, whatever the quota.
 Obstacle short_of_quota(Cluster& cluster, const Quota& quota, const Submission& submission,
-                        const Alternative& alternative, const std::vector<int>& whole) {
-  Shortage shortage = *quota.lacking(alternative.demand, whole, submission.borrowing);
+                        const Alternative& alternative) {
+  Shortage shortage = *quota.lacking(least_demand_of(alternative), submission.borrowing);
   const Gang placed = to_place(alternative, alternative.gang);
   if (shortage.ever && !pod_sets(placed.root).empty()) {
     const Outcome outcome = cluster.engine().place(placed);
@@ -134,7 +135,7 @@ tl::expected<Started, Obstacle> try_to_start(Cluster& cluster, Quota& quota, con
   const bool enough = quota.fits(Quota::sum(alternative.demand, whole), submission.borrowing);
   const auto counts = enough ? std::nullopt : counts_within_quota(quota, alternative, submission.borrowing);
   if (!enough && !counts) {
-    return tl::unexpected(short_of_quota(cluster, quota, submission, alternative, whole));
+    return tl::unexpected(short_of_quota(cluster, quota, submission, alternative));
   }
   Gang gang = alternative.gang;
   if (counts) {

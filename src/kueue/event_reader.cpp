@@ -216,7 +216,11 @@ Result<> EventReader::job_changed(const LiveObject& object) {
   }
   const json::Value named_class = labels ? text_at(labels, kPriorityClass) : json::Value();
   const std::string_view priority_class = named_class ? named_class.text() : std::string_view();
-  if (std::exchange(job.priority_class, std::string(priority_class)) != priority_class) {
+  const json::Value gate = annotations ? text_at(annotations, kGatedBy) : json::Value();
+  const std::string_view gated_by = gate ? gate.text() : std::string_view();
+  const bool other_class = std::exchange(job.priority_class, std::string(priority_class)) != priority_class;
+  const bool other_gate = std::exchange(job.gated_by, std::string(gated_by)) != gated_by;
+  if (other_class || other_gate) {
     ledger_.ask_anew(object.uid);
   }
   job.follows = job.resource_version == version ? job.follows : 0;

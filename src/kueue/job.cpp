@@ -88,11 +88,23 @@ std::vector<ApiKind> job_apis() {
   return apis;
 }
 
+std::map<std::string, std::string> labels_of(const SetStart& start) {
+  constexpr std::size_t kLongestLabel = 63;  // names of queues may be longer
+  std::map<std::string, std::string> labels = {{std::string(kPodSetLabel), start.name}};
+  for (const auto& [label, queue] :
+       {std::pair(kLocalQueueLabel, &start.local_queue), std::pair(kClusterQueueLabel, &start.cluster_queue)}) {
+    if (!queue->empty() && queue->size() <= kLongestLabel) {
+      labels.emplace(label, *queue);
+    }
+  }
+  return labels;
+}
+
 json::Out with_start(json::Value pod_template, const SetStart& start) {
   const json::Value metadata = map_at(pod_template, "metadata");
   const json::Value spec = map_at(pod_template, "spec");
   json::Out marked = without(metadata, {"labels", "annotations"});
-  marked.add("labels", with_entries(map_at(metadata, "labels"), {{std::string(kPodSetLabel), start.name}}));
+  marked.add("labels", with_entries(map_at(metadata, "labels"), labels_of(start)));
   marked.add("annotations",
              with_entries(map_at(metadata, "annotations"), {{std::string(kWorkloadAnnotation), start.workload}}));
   json::Out pods = without(spec, {"nodeSelector", "tolerations", "schedulingGates"});

@@ -25,7 +25,9 @@ struct SetStart {
   int count = 0;
   std::map<std::string, std::string> node_selector;
   std::vector<json::Out> tolerations;
-  std::string workload;   // the name of the Workload
+  std::string workload;  // the name of the Workload
+  std::string local_queue = {};
+  std::string cluster_queue = {};
   bool topology = false;  // pods are held back until they are told where to go
 };
 
@@ -93,6 +95,8 @@ class JobKind {
 [[nodiscard]] const JobKind* job_kind(std::string_view group, std::string_view kind);
 [[nodiscard]] std::vector<ApiKind> job_apis();
 
+// The labels that an admission gives to pods.
+[[nodiscard]] std::map<std::string, std::string> labels_of(const SetStart& start);
 // A pod template with what an admission adds.
 [[nodiscard]] json::Out with_start(json::Value pod_template, const SetStart& start);
 

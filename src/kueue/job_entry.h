@@ -14,6 +14,9 @@ namespace gantree::kueue {
 // Stands for the version of an object that is not seen yet.
 inline constexpr std::string_view kMade = "made";
 
+// On a job: who has to give leave before it is admitted, and takes the annotation away then.
+inline constexpr std::string_view kGatedBy = "kueue.x-k8s.io/admission-gated-by";
+
 struct JobEntry {
   const JobKind* kind = nullptr;  // of an object; nullptr where pods wait by themselves
   std::string group;              // those pods
@@ -26,6 +29,7 @@ struct JobEntry {
   std::string started_for;     // uid of the Workload for which it was started; "" where it was stopped since, by us
   bool waited = false;         // was seen to wait, or to have a Workload: it runs by leave of its queue, or not at all
   std::string priority_class;  // of workloads, that it names; "" where it names none
+  std::string gated_by;        // whose leave it waits for; "" where it needs none
   bool was_held = false;       // was seen suspended: who runs it since is known by its mark
   Time rests_until = {};       // it was started past its queue and stopped: not started before
   std::string told_start;      // for which admission its start was told

@@ -102,8 +102,9 @@ bool JobReconciler::is_past_its_queue(const JobEntry& job, const Entry& entry, b
 
 void JobReconciler::send_back(JobEntry& job, const std::string& key, const Entry& entry, Time now, Step& step) {
   switch_.stop(job, key, step);
-  // Whoever was evicted has been told.
-  if (!entry.object.holds(kEvicted)) {
+  // Whoever was evicted has been told, and whoever is about to be will be.
+  const bool leaves = entry.object.admission && (!entry.object.active || entry.object.deleting);
+  if (!entry.object.holds(kEvicted) && !leaves) {
     job.rests_until = now + kRest;
     announcer_.tell_job(job,
                         {.warning = false,

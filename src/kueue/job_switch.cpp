@@ -4,6 +4,7 @@
 
 #include "dialects/kueue/names.h"
 #include "kueue/flavors.h"
+#include "kueue/queue_membership.h"
 #include "kueue/start_record.h"
 #include "live/parsed.h"
 
@@ -42,6 +43,8 @@ void JobSwitch::start(JobEntry& job, const std::string& key, const OwnSets& own,
     SetStart start;
     start.name = set.name;
     start.workload = entry.object.ref.name;
+    start.local_queue = local_queue_of(entry);
+    start.cluster_queue = entry.object.admission->cluster_queue;
     start.count = set.count;
     for (const SetAssignment& assigned : entry.object.admission->sets) {
       if (assigned.name == set.name) {

@@ -146,7 +146,11 @@ void PendingReporter::tell(Entry& entry, Time now, Step& step) {
 
 // Somebody deactivated it while it waited.
 void PendingReporter::tell_inactive(Entry& entry, Time now, Step& step) {
-  if (entry.object.holds(kEvicted)) {
+  entry.told.reset();  // why it waits is told anew when it is active again
+  // What its user has suspended stays so when it is active again.
+  const Condition* evicted = entry.object.condition(kEvicted);
+  if (entry.suspended() ||
+      (entry.object.holds(kEvicted) && std::string_view(evicted->reason).starts_with(kDeactivatedReason))) {
     const auto& rejection = submission_for(entry, ledger_).rejection;
     if (entry.is_turned_down() && (!rejection || rejection->waits)) {
       status_.set_active(entry, true, step);  // an administrator has mended what was in its way
@@ -159,6 +163,8 @@ void PendingReporter::tell_inactive(Entry& entry, Time now, Step& step) {
                  {.type = kEvicted, .holds = true, .reason = kDeactivatedReason, .message = message},
                  {.type = kRequeued, .holds = false, .reason = kDeactivatedReason, .message = message}},
                 {}, now, step);
+  announcer_.announce(entry, {.warning = true, .reason = "EvictedDueToDeactivated", .action = "Evict", .note = message},
+                      now, step);
 }
 
 // It asks for what makes no sense: it is deactivated, so that it neither waits for ever nor holds up others. It is

@@ -6,6 +6,7 @@
 #include "dialects/kueue/names.h"
 #include "json/copy.h"
 #include "kueue/flavors.h"
+#include "kueue/queue_membership.h"
 #include "live/notices.h"
 #include "live/parsed.h"
 
@@ -73,7 +74,14 @@ void PodReleaser::release(const std::string& key, const Entry& entry, const SetA
   spec.add("schedulingGates", without_gates({kAdmissionGate, kTopologyGate}));
   json::Out metadata = json::Out::object();
   metadata.add("uid", pod.uid);
-  metadata.add("labels", std::move(json::Out::object().add(kPodSetLabel, set.name)));
+  start.name = set.name;
+  start.local_queue = local_queue_of(entry);
+  start.cluster_queue = entry.object.admission->cluster_queue;
+  json::Out labels = json::Out::object();
+  for (const auto& [label, value] : labels_of(start)) {
+    labels.add(label, value);
+  }
+  metadata.add("labels", std::move(labels));
   metadata.add("annotations", std::move(json::Out::object().add(kWorkloadAnnotation, entry.object.ref.name)));
   json::Out body = json::Out::object();
   body.add("metadata", std::move(metadata)).add("spec", std::move(spec));

@@ -112,6 +112,15 @@ Standing standing_of(const ClusterQueue& queue) {
   return {.active = true, .reason = "Ready", .message = "The queue admits workloads"};
 }
 
+// What is wrong with a ClusterQueue, where it is named already.
+std::string without_name(const std::string& message, const std::string& queue) {
+  const std::string name = fmt::format("ClusterQueue \"{}\"", queue);
+  if (message.starts_with(name + ": ")) {
+    return message.substr(name.size() + 2);
+  }
+  return message.starts_with(name + " ") ? "it" + message.substr(name.size()) : message;
+}
+
 Standing standing_of(const LocalQueue& queue) {
   if (!queue.stop_policy.empty()) {
     return inactive("Stopped", fmt::format("The queue is stopped (stopPolicy {})", queue.stop_policy));
@@ -123,7 +132,8 @@ Standing standing_of(const LocalQueue& queue) {
   const Standing above = standing_of(*queue.cluster_queue);
   if (!above.active) {
     return inactive("ClusterQueueIsInactive",
-                    fmt::format("ClusterQueue \"{}\" admits nothing: {}", queue.cluster_queue_name, above.message));
+                    fmt::format("ClusterQueue \"{}\" admits nothing: {}", queue.cluster_queue_name,
+                                without_name(above.message, queue.cluster_queue_name)));
   }
   return {.active = true, .reason = "Ready", .message = "The queue passes workloads on to its ClusterQueue"};
 }

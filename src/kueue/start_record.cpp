@@ -143,7 +143,8 @@ json::Out unstarted(json::Value pod_template, json::Value added, json::Value kno
   }
   const json::Value metadata = map_at(pod_template, "metadata");
   json::Out marks = all_but(metadata, {"labels", "annotations"});
-  add_filled(marks, "labels", all_but(map_at(metadata, "labels"), {kPodSetLabel}));
+  add_filled(marks, "labels",
+             all_but(map_at(metadata, "labels"), {kPodSetLabel, kLocalQueueLabel, kClusterQueueLabel}));
   add_filled(marks, "annotations", all_but(map_at(metadata, "annotations"), {kWorkloadAnnotation}));
   const json::Value spec = map_at(pod_template, "spec");
   json::Out pods = all_but(spec, {"nodeSelector", "tolerations", "schedulingGates"});

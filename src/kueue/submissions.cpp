@@ -71,6 +71,14 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
                                             .message = fmt::format("there is no WorkloadPriorityClass \"{}\"", missing),
                                             .waits = true};
   }
+  const JobEntry* job = ledger.job_of(entry);
+  if (job != nullptr && !job->gated_by.empty() && !entry.submission->rejection) {
+    entry.submission->parts.clear();
+    entry.submission->rejection = Rejection{
+        .reason = Reason::kSuspended,
+        .message = fmt::format("it is admitted when {} has taken its annotation {} away", job->gated_by, kGatedBy),
+        .waits = true};
+  }
   // What nobody starts would hold what it is given for ever: it is in nobody's way. (A Workload that nothing owns is
   // its maker's to start.)
   if (!entry.object.stranger.empty()) {

@@ -128,6 +128,10 @@ Write create_workload(const WorkloadSeed& seed, const std::vector<SetSpec>& sets
   metadata.add("name", name).add("namespace", job.ns);
   if (seed.group) {
     metadata.add("annotations", std::move(json::Out::object().add(kOfGroup, "true")));
+    // What makes the pods is the job; pods of a group that nothing else stands for have none.
+    if (seed.owners.size() == 1 && seed.owners.front().kind != "Pod") {
+      metadata.add("labels", std::move(json::Out::object().add(kJobUid, seed.owners.front().uid)));
+    }
     metadata.add("ownerReferences", owners_body(seed.owners));
   } else {
     json::Out owner = reference_to(job);

@@ -59,8 +59,10 @@ inline constexpr std::string_view kPodSetAnnotations[] = {kRequired,  kPreferred
 inline constexpr std::string_view kPlacement = "gantree.dev/placement";  // ours: pack, spread or balanced
 
 // On pods of a started job, so that they are found.
-inline constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";           // label
-inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";  // annotation
+inline constexpr std::string_view kPodSetLabel = "kueue.x-k8s.io/podset";                    // label
+inline constexpr std::string_view kLocalQueueLabel = "kueue.x-k8s.io/local-queue-name";      // label
+inline constexpr std::string_view kClusterQueueLabel = "kueue.x-k8s.io/cluster-queue-name";  // label
+inline constexpr std::string_view kWorkloadAnnotation = "kueue.x-k8s.io/workload";           // annotation
 
 // Ours, on a job that was started: what the start added, so that it can be taken away again. Annotation.
 inline constexpr std::string_view kStartedWith = "gantree.dev/started-with";

@@ -169,7 +169,9 @@ TEST_F(CycleTest, WaitsWhereNotEvenTheMinimumIsWithinQuota) {
   const QuotaId cell = quota("h100", 2);
   Alternative elastic = alternative(8, cell, "h100");
   elastic.gang.root.pod_sets[0].min_count = 3;
-  EXPECT_EQ(decide(job("a", {elastic})).reason, Reason::kQuotaExceeded);
+  const Decision decision = decide(job("a", {elastic}));
+  EXPECT_EQ(decision.reason, Reason::kQuotaExceeded);
+  EXPECT_THAT(decision.message, testing::HasSubstr(": 3 are needed"));
 }
 
 TEST_F(CycleTest, ChargesQuotaForThePodsPlacedWhereHostsAreShort) {

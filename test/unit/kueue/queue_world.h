@@ -74,6 +74,10 @@ class QueueWorld {
     wake = step.wake;
     for (const Order& order : step.orders) {
       if (order.urgency == Urgency::kEvent) {
+        const auto body = json::read_documents("event", order.write.body);
+        const json::Value event = body->front().root();
+        events.push_back(
+            fmt::format("{} {}: {}", event["regarding"]["name"].text(), event["reason"].text(), event["note"].text()));
         continue;
       }
       if (order.write.object.kind != "Workload") {
@@ -109,6 +113,7 @@ class QueueWorld {
   bool answers_late = false;  // events come first, and answers where answer_all() is called
   std::vector<std::uint64_t> unanswered;
   std::map<std::string, Kept> objects;
+  std::vector<std::string> events;  // "name Reason: note"
 
  private:
   void send(const Kept& kept) {
