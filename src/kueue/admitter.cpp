@@ -172,7 +172,7 @@ bool Admitter::is_known(const LineKey& key, const Line& line, Time now) {
 }
 
 // Those at the front of a line that may start now, in order; or those by whom it shows why nobody does.
-std::vector<Entry*> Admitter::front_of(const LineKey& key, Time now) {
+std::vector<Entry*> Admitter::front_of(const LineKey& key, Time now, std::optional<Rank>& left) {
   const Line& line = *ledger_.lines.find(key);
   const bool known = is_known(key, line, now);
   std::vector<Entry*> front;
@@ -193,6 +193,7 @@ std::vector<Entry*> Admitter::front_of(const LineKey& key, Time now) {
                                    : (line.verdict && entry.verdict) || !front.empty();
     const bool explained = known || told;
     if (explained && !is_too_large(entry) && !within_quota(entry, count)) {
+      left = it->first;
       break;
     }
     front.push_back(&entry);
@@ -258,12 +259,22 @@ void Admitter::hold_up(const Entry& starting, Time now) {
 std::map<std::optional<QueueId>, std::vector<Entry*>> Admitter::fronts(std::set<LineKey>& held_back, Time now) {
   WaitingLines& lines = ledger_.lines;
   std::map<std::optional<QueueId>, std::vector<Entry*>> fronts;
+  std::map<QueueId, Rank> bounds;
+  const auto bound = [&](QueueId queue, const Rank& rank) {
+    const auto [it, fresh] = bounds.try_emplace(queue, rank);
+    it->second = std::min(it->second, rank);
+  };
   for (const LineKey& key : std::set(lines.open_lines())) {
     if (held_back.contains(key)) {
       continue;
     }
-    const std::vector<Entry*> front = front_of(key, now);
+    std::optional<Rank> left;
+    const std::vector<Entry*> front = front_of(key, now, left);
     fronts[key.queue].insert(fronts[key.queue].end(), front.begin(), front.end());
+    // It is the first of its line in the next round: then it shows whether others may have to go for it.
+    if (!front.empty() && left && key.queue && ledger_.quota.rules(*key.queue).evicts()) {
+      bound(*key.queue, *left);
+    }
     if (front.empty() && lines.find(key) != nullptr) {
       Entry& first = lines.find(key)->first();
       precedence_.claim(first, first.verdict);
@@ -273,9 +284,11 @@ std::map<std::optional<QueueId>, std::vector<Entry*>> Admitter::fronts(std::set<
   }
   for (auto& [queue, front] : fronts) {
     std::sort(front.begin(), front.end(), is_before);
-    const Entry* first = queue ? precedence_.first_of(*queue) : nullptr;
-    if (first != nullptr) {
-      std::erase_if(front, [&](const Entry* entry) { return is_before(first, entry); });
+    if (const Entry* first = queue ? precedence_.first_of(*queue) : nullptr) {
+      bound(*queue, first->place->rank);
+    }
+    if (const auto last = queue ? bounds.find(*queue) : bounds.end(); last != bounds.end()) {
+      std::erase_if(front, [&](const Entry* entry) { return last->second < entry->place->rank; });
     }
   }
   return fronts;

@@ -105,7 +105,7 @@ TEST_F(Overtaking, WhatOneThatMayNotBeEvictedLeavesCountsForTheOlderThoughItLook
   submit("high", "q", 1, 20);
   world.settle();
   submit("a-first", "q", 9, 10);
-  submit("b-second", "q", 1, 10);
+  submit("b-second", "q", 1, 1);
   world.settle();
   ASSERT_TRUE(runs("low"));
   ASSERT_FALSE(runs("b-second"));
