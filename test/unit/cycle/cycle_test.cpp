@@ -1,6 +1,7 @@
 #include "cycle/cycle.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace gantree {
