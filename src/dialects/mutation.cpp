@@ -1,5 +1,6 @@
 #include "dialects/mutation.h"
 
+#include <functional>
 #include <utility>
 
 #include "dialects/core/metadata.h"
@@ -9,6 +10,31 @@
 #include "json/patch.h"
 
 namespace gantree {
+
+namespace {
+
+// The label, and what becomes of the object that has it.
+Mutation with_label(const NamedObject& named, std::pair<std::string_view, std::string_view> label,
+                    const std::function<Mutation(const NamedObject& labelled)>& next) {
+  const auto& [key, value] = label;
+  const Object& object = named.object;
+  json::Patch added(object.value);
+  added.set({"metadata", "labels", key}, value);
+  json::Overlay overlay;
+  const json::Value metadata = map_at(object.value, "metadata");
+  const json::Value labels = overlay.with(map_at(metadata, "labels"), key, overlay.text(value, object.value.line()));
+  Object labelled = object;
+  labelled.value = overlay.with(object.value, "metadata", overlay.with(metadata, "labels", labels));
+  Mutation mutation = next({labelled, named.ns, named.name});
+  json::Out::Array patch = added.take();
+  for (json::Out& operation : mutation.patch) {
+    patch.push_back(std::move(operation));
+  }
+  mutation.patch = std::move(patch);
+  return mutation;
+}
+
+}  // namespace
 
 std::span<const Mutator> all_mutators() {
   const auto job = [](std::string_view plural, ApiKind kind) {
@@ -64,27 +90,18 @@ Mutation change(const Mutator& mutator, const NamedObject& named, const Object* 
   return mutation;
 }
 
-Mutation enqueue(const Mutator& mutator, const NamedObject& named, bool has_default) {
-  const Object& object = named.object;
-  const std::string_view queue = kueue::queue_to_join(object, has_default);
-  if (queue.empty()) {
-    return {};
-  }
-  json::Patch label(object.value);
-  label.set({"metadata", "labels", kueue::kQueueName}, queue);
-  json::Overlay overlay;
-  const json::Value metadata = map_at(object.value, "metadata");
-  const json::Value labels =
-      overlay.with(map_at(metadata, "labels"), kueue::kQueueName, overlay.text(queue, object.value.line()));
-  Object labelled = object;
-  labelled.value = overlay.with(object.value, "metadata", overlay.with(metadata, "labels", labels));
-  Mutation mutation = change(mutator, {labelled, named.ns, named.name}, nullptr);
-  json::Out::Array patch = label.take();
-  for (json::Out& operation : mutation.patch) {
-    patch.push_back(std::move(operation));
-  }
-  mutation.patch = std::move(patch);
-  return mutation;
+Mutation create(const Mutator& mutator, const NamedObject& named, const JobDefaults& defaults) {
+  const bool unclassed = defaults.priority_class && kueue::takes_default_class(named.object);
+  return unclassed ? with_label(named, {kueue::kPriorityClass, kueue::kDefaultPriorityClass},
+                                [&](const NamedObject& labelled) { return change(mutator, labelled, nullptr); })
+                   : change(mutator, named, nullptr);
+}
+
+Mutation enqueue(const Mutator& mutator, const NamedObject& named, const JobDefaults& defaults) {
+  const std::string_view queue = kueue::queue_to_join(named.object, defaults.queue);
+  return queue.empty() ? Mutation{} : with_label(named, {kueue::kQueueName, queue}, [&](const NamedObject& labelled) {
+    return create(mutator, labelled, defaults);
+  });
 }
 
 Admission admit(const Mutator& mutator, const NamedObject& named, const Object* old) {

@@ -38,9 +38,18 @@ struct Mutator {
 // What becomes of an object; `old` as above. A new one is judged as well, so that the API server need not ask twice.
 [[nodiscard]] Mutation change(const Mutator& mutator, const NamedObject& named, const Object* old);
 
+// What a cluster has for new objects that name nothing of their own.
+struct JobDefaults {
+  bool queue = false;           // a LocalQueue `default` in their namespace
+  bool priority_class = false;  // a WorkloadPriorityClass `default`
+};
+
+// The same of a new object, with the class that it gets where it names none.
+[[nodiscard]] Mutation create(const Mutator& mutator, const NamedObject& named, const JobDefaults& defaults);
+
 // What becomes of a new object that does not carry the label of a queue: it is put into the one that it names
-// otherwise, or into that of its namespace (`has_default`), and held back like any other. Most are left alone.
-[[nodiscard]] Mutation enqueue(const Mutator& mutator, const NamedObject& named, bool has_default);
+// otherwise, or into that of its namespace, and held back like any other. Most are left alone.
+[[nodiscard]] Mutation enqueue(const Mutator& mutator, const NamedObject& named, const JobDefaults& defaults);
 
 // The verdict on an object as it will be stored; `old` as above. An object that is being taken away is never held up.
 [[nodiscard]] Admission admit(const Mutator& mutator, const NamedObject& named, const Object* old);

@@ -429,8 +429,8 @@ const Setup& Controller::setup() const {
   return parts_->ledger.setup;
 }
 
-bool Controller::has_default_queue(std::string_view ns) const {
-  return parts_->ledger.default_queues.contains(ns);
+JobDefaults Controller::defaults_in(std::string_view ns) const {
+  return parts_->ledger.job_defaults.in(ns);
 }
 
 QueueStatuses Controller::queue_statuses() const {

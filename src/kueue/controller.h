@@ -89,8 +89,8 @@ class Controller final : public Promises {
   [[nodiscard]] const Setup& setup() const;
   // Reads what was told and decides nothing, for those who only look on. What is wrong with it.
   [[nodiscard]] std::vector<std::string> look();
-  // Whether those that name no queue have one in this namespace. Any thread.
-  [[nodiscard]] bool has_default_queue(std::string_view ns) const;
+  // For those in this namespace that name nothing of their own. Any thread.
+  [[nodiscard]] JobDefaults defaults_in(std::string_view ns) const;
   // What every queue should say of itself now.
   [[nodiscard]] QueueStatuses queue_statuses() const;
 

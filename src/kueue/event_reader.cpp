@@ -24,10 +24,6 @@ std::string kind_key(std::string_view kind, std::string_view ns, std::string_vie
   return fmt::format("{} {}/{}", kind, ns, name);
 }
 
-bool is_default_queue(std::string_view kind, std::string_view name) {
-  return kind == "LocalQueue" && name == kDefaultQueue;
-}
-
 }  // namespace
 
 Result<> EventReader::changed(const LiveObject& object) {
@@ -61,14 +57,13 @@ Result<> EventReader::changed(const LiveObject& object) {
     return {};
   }
   if (PodDefaults::is_one(object.kind)) {
-    if (ledger_.defaults.see(object, parsed->object)) {
+    const bool other_bounds = object.kind == PodDefaults::kLimitRange && ledger_.bounds.see(object, parsed->object);
+    if (ledger_.defaults.see(object, parsed->object) || other_bounds) {
       ledger_.touch_templates(object.ns);
     }
     return {};
   }
-  if (is_default_queue(object.kind, object.name)) {
-    ledger_.default_queues.add(object.ns);
-  }
+  ledger_.job_defaults.see(object.kind, object.ns, object.name);
   const std::string key = kind_key(object.kind, object.ns, object.name);
   reporter_.changed(key, object, parsed->object);
   release_.changed(key, object, parsed->object);
@@ -288,7 +283,8 @@ void EventReader::removed(std::string_view kind, std::string_view ns, std::strin
     return;
   }
   if (PodDefaults::is_one(kind)) {
-    if (ledger_.defaults.lose(kind, ns, name)) {
+    const bool other_bounds = kind == PodDefaults::kLimitRange && ledger_.bounds.lose(ns, name);
+    if (ledger_.defaults.lose(kind, ns, name) || other_bounds) {
       ledger_.touch_templates(ns);
     }
     return;
@@ -298,9 +294,7 @@ void EventReader::removed(std::string_view kind, std::string_view ns, std::strin
     ledger_.forget_job(full);
     return;
   }
-  if (is_default_queue(kind, name)) {
-    ledger_.default_queues.remove(ns);
-  }
+  ledger_.job_defaults.lose(kind, ns, name);
   reporter_.removed(full);
   release_.removed(full);
   if (ledger_.admin.erase(full) > 0 && (kind != kNamespaceKind || namespace_in_use(name))) {

@@ -99,6 +99,7 @@ void Ledger::touch_templates(std::string_view ns) {
   for (const auto& [key, job] : jobs) {
     if (job.progress.suspended && (ns.empty() || job.ref.ns == ns)) {
       dirty_jobs.insert(key);
+      ask_anew(job.ref.uid);
     }
   }
 }

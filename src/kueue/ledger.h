@@ -17,10 +17,11 @@
 #include "dialects/kueue/neighbour.h"
 #include "kueue/agenda.h"
 #include "kueue/budgets.h"
-#include "kueue/default_queues.h"
+#include "kueue/cluster_defaults.h"
 #include "kueue/entry.h"
 #include "kueue/hostnames.h"
 #include "kueue/job_entry.h"
+#include "kueue/limit_bounds.h"
 #include "kueue/pod_defaults.h"
 #include "kueue/pod_groups.h"
 #include "kueue/started_pod.h"
@@ -65,8 +66,9 @@ struct Ledger {
   std::unique_ptr<Intake> intake;     // with what the setup was read
   Neighbour neighbour;
   PodDefaults defaults;
+  LimitBounds bounds;
   Budgets budgets;
-  DefaultQueues default_queues;
+  ClusterDefaults job_defaults;
 
   // What users set up, and what became of it.
   std::map<std::string, Entry> entries;  // by namespace/name

@@ -13,10 +13,6 @@ namespace gantree::kueue {
 
 namespace {
 
-std::span<const json::NodeData> items_of(json::Value list) {
-  return list && list.kind() == json::Kind::kArray ? list.items() : std::span<const json::NodeData>();
-}
-
 // Whether containers, which keep their order, ask for the same.
 bool same_resources(json::Value a, json::Value b, std::string_view list) {
   const auto left = items_of(a[list]);

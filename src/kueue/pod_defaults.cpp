@@ -12,10 +12,6 @@ namespace gantree::kueue {
 
 namespace {
 
-std::span<const json::NodeData> items_of(json::Value list) {
-  return list && list.kind() == json::Kind::kArray ? list.items() : std::span<const json::NodeData>();
-}
-
 json::Out write(const std::map<std::string, std::string>& amounts) {
   json::Out out = json::Out::object();
   for (const auto& [resource, quantity] : amounts) {

@@ -18,6 +18,12 @@ namespace gantree::kueue {
 
 class PodDefaults {
  public:
+  using Amounts = std::map<std::string, std::string>;  // quantities by resource
+  static constexpr std::string_view kLimitRange = "LimitRange";
+
+  // Of a map that was read already; none where there is no map.
+  [[nodiscard]] static Amounts amounts_of(json::Value map);
+
   // The kinds to watch for it.
   [[nodiscard]] static std::vector<ApiKind> kinds();
   [[nodiscard]] static bool is_one(std::string_view kind) { return kind == kLimitRange || kind == kRuntimeClass; }
@@ -32,7 +38,6 @@ class PodDefaults {
   [[nodiscard]] json::Out apply(const std::string& ns, json::Value pod_template) const;
 
  private:
-  using Amounts = std::map<std::string, std::string>;  // quantities by resource
   struct Limits {
     Amounts limits;
     Amounts requests;
@@ -44,11 +49,9 @@ class PodDefaults {
     friend bool operator==(const Range&, const Range&) = default;
   };
 
-  static constexpr std::string_view kLimitRange = "LimitRange";
   static constexpr std::string_view kRuntimeClass = "RuntimeClass";
 
   [[nodiscard]] Range in_all(const std::string& ns) const;
-  [[nodiscard]] static Amounts amounts_of(json::Value map);
   static void add_missing(Amounts& amounts, const Amounts& more);
   [[nodiscard]] static json::Out resources(json::Value own, const Limits& limits);
   [[nodiscard]] static json::Out containers(json::Value list, const Limits& limits);

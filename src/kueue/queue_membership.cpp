@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "base/timestamp.h"
+#include "dialects/kueue/names.h"
 
 namespace gantree::kueue {
 
 namespace {
 
-constexpr std::string_view kDefaultQueue = "default";
 constexpr std::string_view kReactivated = "Reactivated";
 
 }  // namespace

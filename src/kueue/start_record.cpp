@@ -20,10 +20,6 @@ std::span<const json::MemberData> members_of(json::Value map) {
   return map && map.kind() == json::Kind::kObject ? map.members() : std::span<const json::MemberData>();
 }
 
-std::span<const json::NodeData> items_of(json::Value list) {
-  return list && list.kind() == json::Kind::kArray ? list.items() : std::span<const json::NodeData>();
-}
-
 bool is_text(json::Value value, std::string_view text) {
   return value && value.kind() == json::Kind::kString && value.text() == text;
 }

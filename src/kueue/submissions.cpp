@@ -32,6 +32,17 @@ std::string_view missing_class(const Entry& entry, const Ledger& ledger) {
   return same ? std::string_view() : std::string_view(job->priority_class);
 }
 
+// Why the API server would refuse its pods; "" where it would not.
+std::string refused_pods(const Entry& entry, const Ledger& ledger) {
+  for (const PodSetRequest& set : entry.object.request.pod_sets) {
+    const auto breach = set.count > 0 ? ledger.bounds.breach(entry.object.ref.ns, set.spec) : std::nullopt;
+    if (breach) {
+      return fmt::format("its pods would be refused: {}", *breach);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::int64_t queued_seconds(const WorkloadObject& workload, const Ledger& ledger) {
@@ -70,6 +81,11 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
     entry.submission->rejection = Rejection{.reason = Reason::kPriorityClassNotFound,
                                             .message = fmt::format("there is no WorkloadPriorityClass \"{}\"", missing),
                                             .waits = true};
+  }
+  const std::string refused = refused_pods(entry, ledger);
+  if (!refused.empty() && !entry.submission->rejection) {
+    entry.submission->parts.clear();
+    entry.submission->rejection = Rejection{.reason = Reason::kInvalidRequest, .message = refused, .waits = true};
   }
   const JobEntry* job = ledger.job_of(entry);
   if (job != nullptr && !job->gated_by.empty() && !entry.submission->rejection) {

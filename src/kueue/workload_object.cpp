@@ -21,10 +21,6 @@ namespace {
 constexpr std::size_t kLongestMessage = 32768;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-std::span<const json::NodeData> items_of(json::Value list) {
-  return list ? list.items() : std::span<const json::NodeData>();
-}
-
 std::map<std::string, std::string> read_map(json::Reader& read, json::Value parent, std::string_view key) {
   std::map<std::string, std::string> map;
   const json::Value value = read.object(parent, key);

@@ -54,7 +54,7 @@ class Loop {
   // Any thread.
   [[nodiscard]] bool synced() const { return synced_; }
   [[nodiscard]] bool leading() const { return leading_; }
-  [[nodiscard]] bool has_default_queue(std::string_view ns) const { return queues_.has_default_queue(ns); }
+  [[nodiscard]] JobDefaults defaults_in(std::string_view ns) const { return queues_.defaults_in(ns); }
   // How long ago the loop last went round.
   [[nodiscard]] std::chrono::milliseconds silence() const;
 

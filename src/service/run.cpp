@@ -218,7 +218,7 @@ class Service {
                                 .folder = options_.webhook_folder,
                                 .service = options_.webhook_service,
                                 .ns = name_space()},
-        &reader_, webhook::dialect_routes([this](std::string_view ns) { return loop_.has_default_queue(ns); }),
+        &reader_, webhook::dialect_routes([this](std::string_view ns) { return loop_.defaults_in(ns); }),
         webhook::ServingReports{.news = [this](const std::string& news) { log_.info(news); },
                                 .trouble = [this](const std::string& trouble) { log_.warning(trouble); }});
   }

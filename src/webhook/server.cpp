@@ -104,7 +104,10 @@ const Convert* Routes::find_convert(std::string_view path) const {
   return path == kConvert && convert_ ? &convert_ : nullptr;
 }
 
-Routes dialect_routes(HasDefaultQueue has_default) {
+Routes dialect_routes(DefaultsIn defaults_in) {
+  if (!defaults_in) {
+    defaults_in = [](std::string_view) { return JobDefaults{}; };
+  }
   Routes routes;
   routes.convert(kueue::convert);
   for (const Validator& validator : all_validators()) {
@@ -119,14 +122,15 @@ Routes dialect_routes(HasDefaultQueue has_default) {
       return judge(mutator.kind, review,
                    [&](const NamedObject& named, const Object* old) { return to_answer(admit(mutator, named, old)); });
     });
-    routes.mutate(mutator.plural, [&mutator](const Review& review) {
-      return judge(mutator.kind, review,
-                   [&](const NamedObject& named, const Object* old) { return to_answer(change(mutator, named, old)); });
+    routes.mutate(mutator.plural, [&mutator, defaults_in](const Review& review) {
+      return judge(mutator.kind, review, [&](const NamedObject& named, const Object* old) {
+        return to_answer(old != nullptr ? change(mutator, named, old) : create(mutator, named, defaults_in(named.ns)));
+      });
     });
-    routes.enqueue(mutator.plural, [&mutator, has_default](const Review& review) {
+    routes.enqueue(mutator.plural, [&mutator, defaults_in](const Review& review) {
       return judge(mutator.kind, review, [&](const NamedObject& named, const Object* old) {
         // What is there already goes on.
-        return old != nullptr ? Answer{} : to_answer(enqueue(mutator, named, has_default && has_default(named.ns)));
+        return old != nullptr ? Answer{} : to_answer(enqueue(mutator, named, defaults_in(named.ns)));
       });
     });
   }

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "dialects/mutation.h"
 #include "http/server.h"
 #include "http/tls.h"
 #include "webhook/conversion_review.h"
@@ -38,12 +39,12 @@ class Routes {
   Convert convert_;
 };
 
-// Whether a namespace has a LocalQueue for those that name none.
-using HasDefaultQueue = std::function<bool(std::string_view ns)>;
+// What there is in a namespace for those that name nothing of their own.
+using DefaultsIn = std::function<JobDefaults(std::string_view ns)>;
 
 // All that the dialects validate and change, by the plural of the kind. The only thing that they do not find in the
-// question itself is asked of `has_default`; where that is absent, no namespace has one.
-[[nodiscard]] Routes dialect_routes(HasDefaultQueue has_default = {});
+// question itself is asked of `defaults_in`; where that is absent, there is nothing.
+[[nodiscard]] Routes dialect_routes(DefaultsIn defaults_in = {});
 
 // The answer to one HTTP request.
 [[nodiscard]] http::Response respond(const Routes& routes, const http::IncomingRequest& request);

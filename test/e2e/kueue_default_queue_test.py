@@ -106,3 +106,18 @@ def test_what_was_there_before_the_queue_goes_on(pool):
 def test_once_the_queue_is_gone_jobs_are_left_alone_again(place):
     place.cluster.delete("kueue.x-k8s.io/v1beta2", "LocalQueue", "default", place.namespace)
     place.wait(lambda: queue_of(ask(place, PROBE)) is None, "Gantree to know that it is gone")
+
+
+def test_a_job_that_names_no_class_gets_the_one_named_default_while_there_is_one(place):
+    api = "kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass"
+    class_of = lambda stored: stored["metadata"].get("labels", {}).get("kueue.x-k8s.io/priority-class")
+    place.cluster.create({"apiVersion": api[0], "kind": api[1], "metadata": {"name": "default"}, "value": 1000})
+    try:
+        place.wait(lambda: class_of(ask(place, PROBE)) == "default", "Gantree to know of the class")
+        assert class_of(ask(place, PROBE, labels={"kueue.x-k8s.io/priority-class": "own"})) == "own"
+        place.cluster.create(job("usual", 1, asks=requests(gpu=1)), place.namespace)
+        place.running("usual", 1)
+        assert place.workload("usual")["spec"]["priority"] == 1000
+    finally:
+        place.cluster.delete(*api, "default")
+    place.wait(lambda: class_of(ask(place, PROBE)) is None, "Gantree to know that the class is gone")

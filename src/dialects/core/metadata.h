@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,11 @@ using LabelMap = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] inline json::Value map_at(json::Value metadata, std::string_view key) {
   const json::Value map = metadata ? metadata[key] : json::Value();
   return map && map.kind() == json::Kind::kObject ? map : json::Value();
+}
+
+// The items of a list; none where there is no list.
+[[nodiscard]] inline std::span<const json::NodeData> items_of(json::Value list) {
+  return list && list.kind() == json::Kind::kArray ? list.items() : std::span<const json::NodeData>();
 }
 
 // The owner that controls an object; the first where none says that it does; all "" where there is none.

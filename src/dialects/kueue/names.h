@@ -19,6 +19,8 @@ inline constexpr std::string_view kDefaultQueue = "default";
 // On a Job or JobSet.
 inline constexpr std::string_view kQueueName = "kueue.x-k8s.io/queue-name";          // label; annotation in old files
 inline constexpr std::string_view kPriorityClass = "kueue.x-k8s.io/priority-class";  // label
+// The WorkloadPriorityClass of jobs that name none.
+inline constexpr std::string_view kDefaultPriorityClass = "default";
 inline constexpr std::string_view kMinParallelism = "kueue.x-k8s.io/job-min-parallelism";
 inline constexpr std::string_view kCompletionsFollow =
     "kueue.x-k8s.io/job-completions-equal-parallelism";                                  // annotation, with "true"

@@ -35,6 +35,9 @@ Result<std::int64_t> priority_of(const JobRequest& workload, const Setup& setup,
                               kPriorityClass, workload.priority_class.text()));
     }
     ++unresolved.workload_priorities;
+  } else if (const auto common = setup.priority_classes.find(std::string(kDefaultPriorityClass));
+             common != setup.priority_classes.end() && workload.key.kind != "Workload") {
+    return common->second;
   }
   std::vector<json::Value> specs;
   for (const PodSetRequest& set : workload.pod_sets) {

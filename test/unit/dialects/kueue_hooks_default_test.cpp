@@ -19,7 +19,7 @@ spec:
 
 std::string enqueued(const std::string& yaml, bool has_default = true) {
   const Sent sent(yaml);
-  return changes(enqueue(sent.mutator(), sent.named(), has_default));
+  return changes(enqueue(sent.mutator(), sent.named(), JobDefaults{.queue = has_default}));
 }
 
 // The same object with the metadata of a manifest like the one above.
@@ -66,7 +66,7 @@ TEST(DefaultQueue, ALabelCountsBeforeIt) {
 
 TEST(DefaultQueue, WhatMakesNoSenseIsRefusedAsInAnyOther) {
   const Sent sent(with_metadata(kJob, "{name: train, annotations: {kueue.x-k8s.io/queue-name: No Name}}"));
-  EXPECT_THAT(enqueue(sent.mutator(), sent.named(), false).refusal.value_or(""),
+  EXPECT_THAT(enqueue(sent.mutator(), sent.named(), JobDefaults{}).refusal.value_or(""),
               HasSubstr("is no name of a LocalQueue"));
 }
 

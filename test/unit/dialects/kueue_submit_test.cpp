@@ -281,6 +281,15 @@ TEST(KueuePriority, IsThatOfTheWorkloadFirstThenOfThePodThenTheDefault) {
   EXPECT_EQ(priority("", ""), 0);
 }
 
+TEST(KueuePriority, OfJobsThatNameNoClassIsThatOfTheOneNamedDefault) {
+  const std::string classes =
+      std::string(kClasses) +
+      "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {name: default}\nvalue: 20\n";
+  EXPECT_EQ(priority(classes, ""), 20);
+  EXPECT_EQ(priority(classes, "priorityClassName: high"), 20);
+  EXPECT_EQ(priority(classes, "", "kueue.x-k8s.io/priority-class: research"), 50);
+}
+
 TEST(KueuePriority, OfAClassThatIsNotThereRejects) {
   EXPECT_EQ(World(kClasses + job("a", 4, "", "priorityClassName: low", "", "")).rejection("a"),
             "test.yaml:26: priorityClassName: there is no PriorityClass \"low\"");

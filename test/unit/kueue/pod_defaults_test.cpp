@@ -60,6 +60,51 @@ TEST(PodDefaults, OfANamespaceDecideWhetherAJobFits) {
       << "the job itself stays as it is";
 }
 
+TEST(LimitBounds, KeepAJobWaitingWhosePodsWouldBeRefusedUntilTheyAreChanged) {
+  SmallCluster cluster;
+  cluster.node("a", 8);
+  put_limit_range(cluster, "'max':{'nvidia.com/gpu':'2'}");
+  put_job(
+      cluster,
+      "'containers':[{'name':'c','resources':{'limits':{'nvidia.com/gpu':'3'},'requests':{'nvidia.com/gpu':'3'}}}]");
+  cluster.settle();
+  EXPECT_FALSE(cluster.admitted("j"));
+  EXPECT_THAT(
+      cluster.workload("j").to_json(),
+      HasSubstr("LimitRange \\\"l\\\": container \\\"c\\\" asks for 3 of nvidia.com/gpu, and at most 2 is allowed"));
+  put_limit_range(cluster, "'max':{'nvidia.com/gpu':'4'}");
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("j"));
+}
+
+constexpr char kOneGpu[] = "'containers':[{'name':'c','resources':{'requests':{'nvidia.com/gpu':'1'}}}]";
+
+TEST(LimitBounds, HoldForTheLeastToo) {
+  SmallCluster cluster;
+  cluster.node("a", 8);
+  put_limit_range(cluster, "'min':{'nvidia.com/gpu':'2'}");
+  put_job(cluster, kOneGpu);
+  cluster.settle();
+  EXPECT_THAT(cluster.workload("j").to_json(), HasSubstr("requests 1 of nvidia.com/gpu, and at least 2 is asked"));
+}
+
+TEST(LimitBounds, HoldForWholePodsToo) {
+  SmallCluster cluster;
+  cluster.node("a", 8);
+  const auto put_pod_bounds = [&](const std::string& limits) {
+    cluster.put("", "v1", "LimitRange",
+                fmt::format("{{'metadata':{{'name':'l','namespace':'ns'}},'spec':{{'limits':[{}]}}}}", limits));
+  };
+  put_pod_bounds("{'type':'Pod','max':{'nvidia.com/gpu':'1'}}");
+  put_job(cluster, kOneGpu);
+  cluster.settle();
+  EXPECT_THAT(cluster.workload("j").to_json(),
+              HasSubstr("a pod has no limit of nvidia.com/gpu, and at most 1 is allowed"));
+  put_pod_bounds("");
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("j"));
+}
+
 TEST(PodDefaults, IncludeTheOverheadOfARuntime) {
   SmallCluster cluster;
   cluster.put("node.k8s.io", "v1", "RuntimeClass",

@@ -1,5 +1,6 @@
 #include "webhook/server.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -91,7 +92,7 @@ TEST(WebhookServer, ChangesJobsThatNameAQueue) {
 TEST(WebhookServer, PutsNewJobsWithoutALabelIntoTheQueueOfTheirNamespace) {
   const std::string_view job =
       R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"n"},"spec":{"template":{"spec":{"containers":[]}}}})";
-  const auto enqueue = [](const HasDefaultQueue& has_default, const Question& question) {
+  const auto enqueue = [](const DefaultsIn& has_default, const Question& question) {
     const http::Response response =
         respond(dialect_routes(has_default),
                 {.method = "POST", .path = "/enqueue/jobs", .query = {}, .headers = {}, .body = review_of(question)});
@@ -100,13 +101,35 @@ TEST(WebhookServer, PutsNewJobsWithoutALabelIntoTheQueueOfTheirNamespace) {
     return from_base64(answer.patch).value_or("");
   };
   const Question question{.group = "batch", .kind = "Job", .object = job, .version = "v1"};
-  const auto here = [](std::string_view ns) { return ns == "ns"; };
+  const auto here = [](std::string_view ns) { return JobDefaults{.queue = ns == "ns"}; };
   EXPECT_NE(enqueue(here, question).find(R"("/spec/suspend","value":true)"), std::string::npos);
-  EXPECT_EQ(enqueue([](std::string_view) { return false; }, question), "");
+  EXPECT_EQ(enqueue([](std::string_view) { return JobDefaults{}; }, question), "");
   EXPECT_EQ(enqueue({}, question), "");
   const Question update{
       .group = "batch", .kind = "Job", .operation = "UPDATE", .object = job, .old_object = job, .version = "v1"};
   EXPECT_EQ(enqueue(here, update), "") << "what is there already goes on";
+}
+
+TEST(WebhookServer, GivesNewJobsWithoutAClassTheOneNamedDefaultWhereThereIsOne) {
+  const auto create = [](bool has_class, std::string_view path, std::string_view labels) {
+    const std::string job = fmt::format(
+        R"({{"apiVersion":"batch/v1","kind":"Job","metadata":{{"name":"n","labels":{{{}}}}},"spec":{{"template":{{"spec":{{"containers":[]}}}}}}}})",
+        labels);
+    const Question question{.group = "batch", .kind = "Job", .object = job, .version = "v1"};
+    const http::Response response = respond(
+        dialect_routes([&](std::string_view) { return JobDefaults{.queue = true, .priority_class = has_class}; }),
+        {.method = "POST", .path = std::string(path), .query = {}, .headers = {}, .body = review_of(question)});
+    return from_base64(told(response.body).patch).value_or("");
+  };
+  const std::string_view queue = R"("kueue.x-k8s.io/queue-name":"q")";
+  const std::string given = R"("/metadata/labels/kueue.x-k8s.io~1priority-class","value":"default")";
+  EXPECT_NE(create(true, "/mutate/jobs", queue).find(given), std::string::npos);
+  EXPECT_NE(create(true, "/mutate/jobs", queue).find(R"("/spec/suspend","value":true)"), std::string::npos);
+  EXPECT_NE(create(true, "/enqueue/jobs", "").find(given), std::string::npos);
+  EXPECT_EQ(create(false, "/mutate/jobs", queue).find(given), std::string::npos);
+  EXPECT_EQ(create(true, "/mutate/jobs", R"("kueue.x-k8s.io/queue-name":"q","kueue.x-k8s.io/priority-class":"own")")
+                .find("priority-class"),
+            std::string::npos);
 }
 
 TEST(WebhookServer, RefusesChangesOfJobsThatRun) {

@@ -20,6 +20,12 @@ std::string_view text_in(const Object& object, std::string_view map, std::string
   return value ? value.text() : std::string_view{};
 }
 
+// Whether it would be what waits in a queue, and not something on its account.
+bool waits_itself(const Object& object) {
+  const bool has_node = object.kind == "Pod" && text_at(object.value["spec"], "nodeName");
+  return prebuilt_of(object).empty() && !has_node && !is_guest(object) && !is_part_of_workload(object);
+}
+
 std::string quoted(std::string_view text) {
   return text.empty() ? "none" : fmt::format("\"{}\"", text);
 }
@@ -39,14 +45,15 @@ std::string_view queue_of(const Object& object) {
 }
 
 std::string_view queue_to_join(const Object& object, bool has_default) {
-  const json::Value spec = object.value["spec"];
-  const bool has_node = object.kind == "Pod" && text_at(spec, "nodeName");
-  if (!queue_of(object).empty() || !prebuilt_of(object).empty() || has_node || is_guest(object) ||
-      is_part_of_workload(object)) {
+  if (!queue_of(object).empty() || !waits_itself(object)) {
     return {};
   }
   const std::string_view named = annotation_of(object, kQueueName);
   return named.empty() && has_default ? kDefaultQueue : named;
+}
+
+bool takes_default_class(const Object& object) {
+  return !queue_of(object).empty() && label_of(object, kPriorityClass).empty() && waits_itself(object);
 }
 
 std::string_view prebuilt_of(const Object& object) {
