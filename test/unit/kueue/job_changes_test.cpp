@@ -69,6 +69,52 @@ TEST(JobOfAQueue, ThatAJobSetMakesIsTheJobSets) {
   EXPECT_TRUE(cluster.server.all("Workload").empty());
 }
 
+TEST(JobOfAQueue, ThatChangesWhileItsWorkloadIsBeingWrittenIsNotStartedWithItsOldCount) {
+  for (const Answer late : {Answer::kDone, Answer::kRefused}) {
+    SmallCluster cluster;
+    cluster.node("a", 1);
+    cluster.job("j", 2, 1);
+    // Its Workload is made, and said why it waits; that answer stays away.
+    std::optional<std::uint64_t> open;
+    for (int round = 0; round < 20 && !open; ++round) {
+      cluster.tell();
+      for (const Order& order : cluster.process.step(cluster.now)) {
+        const bool telling = order.write.object.kind == "Workload" && order.urgency == Urgency::kStatus;
+        const bool lost = telling && late == Answer::kRefused;
+        const WriteResult result = lost ? WriteResult::kOk : cluster.server.apply(order.write);
+        if (telling) {
+          open = order.id;
+        } else {
+          cluster.process.answered(order.id, result == WriteResult::kOk ? Answer::kDone : Answer::kRefused,
+                                   cluster.now);
+        }
+      }
+      cluster.now += std::chrono::milliseconds(200);
+    }
+    ASSERT_TRUE(open);
+    cluster.node("a", 8);
+    cluster.job("j", 3, 1);
+    cluster.tell();
+    EXPECT_FALSE(cluster.admitted("j"));
+    for (const Order& order : cluster.process.step(cluster.now)) {
+      (void)cluster.server.apply(order.write);
+    }
+    cluster.process.answered(*open, late, cluster.now);
+    for (int round = 0; round < 40; ++round) {
+      cluster.tell();
+      for (const Order& order : cluster.process.step(cluster.now)) {
+        const WriteResult result = cluster.server.apply(order.write);
+        cluster.process.answered(order.id, result == WriteResult::kOk ? Answer::kDone : Answer::kRefused, cluster.now);
+        if (cluster.admitted("j")) {
+          EXPECT_THAT(cluster.workload("j").find({"status", "admission"})->to_json(), HasSubstr(R"("count":3)"));
+        }
+      }
+      cluster.now += std::chrono::milliseconds(200);
+    }
+    EXPECT_TRUE(cluster.admitted("j"));
+  }
+}
+
 TEST(JobOfAQueue, WhoseWorkloadIsDeletedIsStoppedQueuedAndStartedAnew) {
   SmallCluster cluster;
   cluster.node("a", 4);
