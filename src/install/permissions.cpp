@@ -48,6 +48,20 @@ class List {
   bool certificate_ = false;
 };
 
+// That the API server trusts the webhook.
+void add_trust(List& list, const Installation& installation) {
+  list.within(false, installation.webhook(), true);
+  for (const std::string_view configurations : {"validatingwebhookconfigurations", "mutatingwebhookconfigurations"}) {
+    list.add("admissionregistration.k8s.io", configurations, {"get", "patch"},
+             "the API server would not trust the webhook");
+  }
+  for (const std::string_view definition : kueue::converted_definitions()) {
+    list.within(false, std::string(definition), true);
+    list.add("apiextensions.k8s.io", "customresourcedefinitions", {"get", "patch"},
+             "the API server would not trust who converts objects from one version to another");
+  }
+}
+
 }  // namespace
 
 std::string Permission::title() const {
@@ -97,16 +111,7 @@ std::vector<Permission> run_permissions(const Installation& installation) {
   list.add("", "pods/eviction", {"create"}, "nobody could be evicted for a gang of higher priority");
   list.add("", "pods/status", {"patch"}, "pods that wait would not say why");
   list.add("events.k8s.io", "events", {"create"}, "there would be no events");
-  list.within(false, installation.webhook(), true);
-  for (const std::string_view configurations : {"validatingwebhookconfigurations", "mutatingwebhookconfigurations"}) {
-    list.add("admissionregistration.k8s.io", configurations, {"get", "patch"},
-             "the API server would not trust the webhook");
-  }
-  for (const std::string_view definition : kueue::converted_definitions()) {
-    list.within(false, std::string(definition), true);
-    list.add("apiextensions.k8s.io", "customresourcedefinitions", {"get", "patch"},
-             "the API server would not trust who converts objects from one version to another");
-  }
+  add_trust(list, installation);
   list.within(true, "");
   list.add("coordination.k8s.io", "leases", {"create"}, "no replica could lead");
   list.within(true, installation.name);

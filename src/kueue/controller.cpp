@@ -10,6 +10,7 @@
 #include "dialects/lws/names.h"
 #include "kueue/admitter.h"
 #include "kueue/announcer.h"
+#include "kueue/answers.h"
 #include "kueue/booking.h"
 #include "kueue/event_reader.h"
 #include "kueue/evictions.h"
@@ -29,7 +30,6 @@
 #include "kueue/status_writer.h"
 #include "kueue/ungater.h"
 #include "kueue/workload_reconciler.h"
-#include "live/notices.h"
 
 namespace gantree::kueue {
 
@@ -60,6 +60,7 @@ struct Controller::Parts {
   Booking booking{ledger};
   SetupReader setup;
   SetupRelease release{ledger, outbox};
+  Answers answers{ledger, outbox, reporter, release};
   EventReader events{ledger, booking, reporter, release};
   StatusWriter status{outbox};
   Announcer announcer{ledger, outbox};
@@ -183,7 +184,7 @@ Step Controller::step(Time now) {
   }
   report_queues(now, step);
   parts.release.release(now, step);
-  tell_complaints(now, step);
+  parts_->answers.tell_complaints(now, step);
   parts.announcer.tell_made(now, step);
   for (const auto* later : {&ledger.later, &ledger.later_jobs}) {
     if (const auto next = later->next()) {
@@ -256,90 +257,7 @@ void Controller::stop_leading() {
 }
 
 bool Controller::answered(std::uint64_t id, Answer answer, std::string_view why, Time now) {
-  const std::optional<OpenOrder> closed = parts_->outbox.close(id);
-  if (!closed) {
-    return false;
-  }
-  const OpenOrder& open = *closed;
-  Ledger& ledger = parts_->ledger;
-  if (Entry* entry = ledger.workload(open.workload)) {
-    entry->guard.answered(answer, now);
-    const JobEntry* job = ledger.job_of(*entry);
-    complain(entry->guard, answer, job == nullptr || job->kind == nullptr ? entry->object.ref : job->ref,
-             fmt::format("Workload \"{}\" cannot be written: {}", entry->key(), why));
-    const bool lost = answer == Answer::kRefused || answer == Answer::kWithdrawn;
-    if (open.admission && lost && entry->assumed) {
-      entry->assumed.reset();
-      ledger.unbooked.insert(open.workload);
-      ledger.room_changed = true;
-      ledger.queues_changed = true;
-    }
-    // Its event may have come before this answer, and was not acted on.
-    const bool unseen = entry->guard.closed(entry->object.resource_version, now);
-    ledger.later.add(unseen ? entry->guard.opens() : now, open.workload);
-    // What was not done may have been the job's wish: its owners, or what its user has changed.
-    const auto owner = ledger.jobs_by_uid.find(entry->object.owner_uid);
-    if (owner != ledger.jobs_by_uid.end() && answer != Answer::kDone) {
-      ledger.jobs.at(owner->second).follows = 0;  // nothing was kept, or left out, of what was not done
-      ledger.later_jobs.add(entry->guard.opens(), owner->second);
-    }
-    if (entry->waits() && (answer != Answer::kDone || entry->missed)) {
-      ledger.waiting_changed.insert(open.workload);  // it was left out as long as this was on its way
-      if (owner != ledger.jobs_by_uid.end()) {
-        ledger.dirty_jobs.insert(owner->second);  // and so was what its user has changed, which comes first
-      }
-    }
-  }
-  if (const auto job = ledger.jobs.find(open.job); job != ledger.jobs.end()) {
-    if (open.creation && answer == Answer::kDone) {
-      ledger.made_for.push_back(open.job);
-    }
-    Guard& guard = open.creation ? job->second.creation : job->second.guard;
-    guard.answered(answer, now);
-    const std::string_view what = open.creation ? "its Workload cannot be made" : "it cannot be started or stopped";
-    complain(guard, answer, job->second.ref, fmt::format("{}: {}", what, why));
-    const bool unseen = open.creation || guard.closed(job->second.resource_version, now);
-    ledger.later_jobs.add(unseen ? guard.opens() : now, open.job);
-  }
-  parts_->reporter.answered(open.queue, answer, now);
-  parts_->release.answered(open.leaving, answer, now);
-  if (PodGroup* group = ledger.groups.group_of_pod(open.member); group != nullptr && answer != Answer::kDone) {
-    group->pods.at(open.member).asked = false;
-    ledger.later.add(now + std::chrono::seconds(1), group->key());
-    ledger.later_jobs.add(now + std::chrono::seconds(1), group_job(group->key()));
-  }
-  if (const auto pod = ledger.pods.find(open.pod); pod != ledger.pods.end()) {
-    // Where it may have been done, the slot stays taken until the pod's own event tells; asking again does no harm.
-    if (answer == Answer::kRefused || answer == Answer::kWithdrawn) {
-      pod->second.slot.reset();
-    }
-    if (answer != Answer::kDone) {
-      pod->second.asked = false;
-      ledger.later.add(now + std::chrono::seconds(1), pod->second.workload);
-    }
-  }
-  return !ledger.waiting_changed.empty();
-}
-
-void Controller::complain(const Guard& guard, Answer answer, const ObjectRef& about, std::string sentence) {
-  constexpr int kSurely = 2;
-  // Somebody else was faster: it is looked at anew, and concerns nobody.
-  const bool lost_race = sentence.find("/metadata/resourceVersion") != std::string::npos;
-  if (answer == Answer::kRefused && guard.refusals() == kSurely && !lost_race) {
-    parts_->ledger.complaints.push_back({.about = about, .sentence = std::move(sentence)});
-  }
-}
-
-// What was refused is told to those who wait for it, and to those who run this.
-void Controller::tell_complaints(Time now, Step& step) {
-  constexpr std::size_t kLongestNote = 1000;  // what the API allows of an event, nearly
-  for (const Complaint& complaint : std::exchange(parts_->ledger.complaints, {})) {
-    const ObjectRef& about = complaint.about;
-    step.remarks.push_back(fmt::format("{} \"{}/{}\": {}", about.kind, about.ns, about.name, complaint.sentence));
-    const std::string note = complaint.sentence.substr(0, kLongestNote);
-    parts_->outbox.notify(
-        step, {.about = about, .warning = true, .reason = "WriteRefused", .action = "Write", .note = note}, now);
-  }
+  return parts_->answers.answered(id, answer, why, now) && !parts_->ledger.waiting_changed.empty();
 }
 
 void Controller::report_queues(Time now, Step& step) {

@@ -103,8 +103,6 @@ class Controller final : public Promises {
   void take_due(Time now);
   void rest();
   void wake();
-  void complain(const Guard& guard, Answer answer, const ObjectRef& about, std::string sentence);
-  void tell_complaints(Time now, Step& step);
   void report_queues(Time now, Step& step);
 
   std::unique_ptr<Parts> parts_;

@@ -24,6 +24,17 @@ std::string kind_key(std::string_view kind, std::string_view ns, std::string_vie
   return fmt::format("{} {}/{}", kind, ns, name);
 }
 
+// Takes over what its labels and annotations ask of its admission. Whether that is something else than before.
+bool asks_otherwise(JobEntry& job, json::Value labels, json::Value annotations) {
+  const json::Value named_class = labels ? text_at(labels, kPriorityClass) : json::Value();
+  const std::string_view priority_class = named_class ? named_class.text() : std::string_view();
+  const json::Value gate = annotations ? text_at(annotations, kGatedBy) : json::Value();
+  const std::string_view gated_by = gate ? gate.text() : std::string_view();
+  const bool other_class = std::exchange(job.priority_class, std::string(priority_class)) != priority_class;
+  const bool other_gate = std::exchange(job.gated_by, std::string(gated_by)) != gated_by;
+  return other_class || other_gate;
+}
+
 }  // namespace
 
 Result<> EventReader::changed(const LiveObject& object) {
@@ -209,13 +220,7 @@ Result<> EventReader::job_changed(const LiveObject& object) {
       workload != ledger_.workloads_by_owner.end() && progress.suspended && !job.progress.suspended) {
     ledger_.waiting_changed.insert(workload->second);
   }
-  const json::Value named_class = labels ? text_at(labels, kPriorityClass) : json::Value();
-  const std::string_view priority_class = named_class ? named_class.text() : std::string_view();
-  const json::Value gate = annotations ? text_at(annotations, kGatedBy) : json::Value();
-  const std::string_view gated_by = gate ? gate.text() : std::string_view();
-  const bool other_class = std::exchange(job.priority_class, std::string(priority_class)) != priority_class;
-  const bool other_gate = std::exchange(job.gated_by, std::string(gated_by)) != gated_by;
-  if (other_class || other_gate) {
+  if (asks_otherwise(job, labels, annotations)) {
     ledger_.ask_anew(object.uid);
   }
   job.follows = job.resource_version == version ? job.follows : 0;
