@@ -84,6 +84,18 @@ class SmallCluster {
     }
     tell(who);
   }
+  // Jobs are queued and admitted; nothing else is carried out, so that none starts.
+  void write_workloads_alone() {
+    for (int round = 0; round < 5; ++round) {
+      tell();
+      for (const Order& order : process.step(now)) {
+        if (order.write.object.kind == "Workload") {
+          ASSERT_EQ(server.apply(order.write), WriteResult::kOk);
+          process.answered(order.id, Answer::kDone, now);
+        }
+      }
+    }
+  }
   void tell() { tell(process); }
   void tell(Process& who) {
     while (server.has_events()) {

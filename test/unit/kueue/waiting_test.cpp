@@ -199,15 +199,7 @@ TEST(KueueWaiting, AJobThatWasAdmittedBeforeARestartIsStartedAfterIt) {
   SmallCluster cluster;
   cluster.node("a", 4);
   cluster.job("j", 1, 4);
-  for (int round = 0; round < 5; ++round) {
-    cluster.tell();
-    for (const Order& order : cluster.process.step(cluster.now)) {
-      if (order.write.object.kind == "Workload") {
-        ASSERT_EQ(cluster.server.apply(order.write), WriteResult::kOk);
-        cluster.process.answered(order.id, Answer::kDone, cluster.now);
-      }
-    }
-  }
+  cluster.write_workloads_alone();
   ASSERT_TRUE(cluster.admitted("j"));
   ASSERT_TRUE(cluster.suspended("j"));
   restart(cluster);
