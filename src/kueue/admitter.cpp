@@ -172,7 +172,7 @@ bool Admitter::is_known(const LineKey& key, const Line& line, Time now) {
 }
 
 // Those at the front of a line that may start now, in order; or those by whom it shows why nobody does.
-std::vector<Entry*> Admitter::front_of(const LineKey& key, Time now, std::optional<Rank>& left) {
+std::vector<Entry*> Admitter::front_of(const LineKey& key, Time now, const Rank*& left) {
   const Line& line = *ledger_.lines.find(key);
   const bool known = is_known(key, line, now);
   std::vector<Entry*> front;
@@ -193,7 +193,7 @@ std::vector<Entry*> Admitter::front_of(const LineKey& key, Time now, std::option
                                    : (line.verdict && entry.verdict) || !front.empty();
     const bool explained = known || told;
     if (explained && !is_too_large(entry) && !within_quota(entry, count)) {
-      left = it->first;
+      left = &it->first;
       break;
     }
     front.push_back(&entry);
@@ -259,20 +259,22 @@ void Admitter::hold_up(const Entry& starting, Time now) {
 std::map<std::optional<QueueId>, std::vector<Entry*>> Admitter::fronts(std::set<LineKey>& held_back, Time now) {
   WaitingLines& lines = ledger_.lines;
   std::map<std::optional<QueueId>, std::vector<Entry*>> fronts;
-  std::map<QueueId, Rank> bounds;
+  std::map<QueueId, const Rank*> bounds;
   const auto bound = [&](QueueId queue, const Rank& rank) {
-    const auto [it, fresh] = bounds.try_emplace(queue, rank);
-    it->second = std::min(it->second, rank);
+    const Rank*& known = bounds[queue];
+    known = known == nullptr || rank < *known ? &rank : known;
   };
   for (const LineKey& key : std::set(lines.open_lines())) {
     if (held_back.contains(key)) {
       continue;
     }
-    std::optional<Rank> left;
+    const Rank* left = nullptr;
     const std::vector<Entry*> front = front_of(key, now, left);
-    fronts[key.queue].insert(fronts[key.queue].end(), front.begin(), front.end());
+    std::vector<Entry*>& merged = fronts[key.queue];
+    const auto middle = merged.insert(merged.end(), front.begin(), front.end());
+    std::inplace_merge(merged.begin(), middle, merged.end(), is_before);
     // It is the first of its line in the next round: then it shows whether others may have to go for it.
-    if (!front.empty() && left && key.queue && ledger_.quota.rules(*key.queue).evicts()) {
+    if (!front.empty() && left != nullptr && key.queue && ledger_.quota.rules(*key.queue).evicts()) {
       bound(*key.queue, *left);
     }
     if (front.empty() && lines.find(key) != nullptr) {
@@ -283,12 +285,13 @@ std::map<std::optional<QueueId>, std::vector<Entry*>> Admitter::fronts(std::set<
     }
   }
   for (auto& [queue, front] : fronts) {
-    std::sort(front.begin(), front.end(), is_before);
     if (const Entry* first = queue ? precedence_.first_of(*queue) : nullptr) {
       bound(*queue, first->place->rank);
     }
     if (const auto last = queue ? bounds.find(*queue) : bounds.end(); last != bounds.end()) {
-      std::erase_if(front, [&](const Entry* entry) { return last->second < entry->place->rank; });
+      front.erase(std::upper_bound(front.begin(), front.end(), *last->second,
+                                   [](const Rank& rank, const Entry* entry) { return rank < entry->place->rank; }),
+                  front.end());
     }
   }
   return fronts;
