@@ -28,9 +28,48 @@ void move_member(const Object& from, Object& to, std::string_view name) {
   }
 }
 
+// Of the containers of a pod nothing but what they ask for, each by its place and name.
+void resize(const Object& current, Object& desired) {
+  Object confined = current;
+  for (const std::string_view key : {"containers", "initContainers"}) {
+    const Array* wanted = array_at(desired, {"spec", key});
+    Value* list = find(confined, {"spec", key});
+    for (std::size_t i = 0; wanted != nullptr && list != nullptr && list->is_array() && i < wanted->size(); ++i) {
+      if (i >= list->get_array().size() || !(*wanted)[i].is_object()) {
+        break;
+      }
+      Value& container = list->get_array()[i];
+      if (container.is_object() && text_at(container, {"name"}) == text_at((*wanted)[i], {"name"})) {
+        move_member((*wanted)[i].get_object(), container.get_object(), "resources");
+        move_member((*wanted)[i].get_object(), container.get_object(), "resizePolicy");
+      }
+    }
+  }
+  desired = std::move(confined);
+}
+
+// A part of a pod that is written by a path of its own: the rest stays as it is.
+void confine_pod(std::string_view subresource, const Object& current, Object& desired) {
+  static const Object kEmpty;
+  const Object* metadata = object_at(desired, {"metadata"});
+  const Object given = metadata == nullptr ? kEmpty : *metadata;
+  if (subresource == "resize") {
+    resize(current, desired);
+  } else {
+    const Object* spec = object_at(desired, {"spec"});
+    Object confined = current;
+    move_member(spec == nullptr ? kEmpty : *spec, object_in(confined, "spec"), "ephemeralContainers");
+    desired = std::move(confined);
+  }
+  move_member(given, object_in(desired, "metadata"), "managedFields");
+  move_member(given, object_in(desired, "metadata"), "resourceVersion");
+}
+
 // Keeps to the part that the request may write.
-void confine(const Kind& kind, Part part, const Object& current, Object& desired) {
-  if (part == Part::kWanted && kind.has("status")) {
+void confine(const Kind& kind, Part part, std::string_view subresource, const Object& current, Object& desired) {
+  if (kind.table == "pods" && (subresource == "resize" || subresource == "ephemeralcontainers")) {
+    confine_pod(subresource, current, desired);
+  } else if (part == Part::kWanted && kind.has("status")) {
     move_member(current, desired, "status");
   } else if (part == Part::kStatus) {
     Object confined = current;
@@ -58,7 +97,11 @@ void confine(const Kind& kind, Part part, const Object& current, Object& desired
 
 // Counts a change of what is wanted.
 void count_generation(const Kind& kind, const Object& current, Object& desired) {
-  if (!kind.generation || !wants_differ(current, desired, kind.has("status"))) {
+  // As ever, a Deployment's annotations count as wanted.
+  const bool annotated =
+      kind.table == "deployments.apps" && pairs_of(object_at(current, {"metadata", "annotations"})) !=
+                                              pairs_of(object_at(desired, {"metadata", "annotations"}));
+  if (!kind.generation || !(annotated || wants_differ(current, desired, kind.has("status")))) {
     return;
   }
   const Value* generation = find(current, {"metadata", "generation"});
@@ -78,15 +121,6 @@ struct Draft {
   bool names_version = false;  // a loser of a race is told so
   bool nothing = false;        // to do
 };
-
-// What a patch leaves is no object of its kind.
-Outcome<> unfit_patch(const Failure& why) {
-  Failure failure{
-      422, invalid_status("", "", "", {{Cause::kInvalid, "patch", std::string(text_at(why.status, {"message"}))}})};
-  failure.status["message"] = text_at(why.status, {"message"});
-  object_in(failure.status, "details").erase("kind");
-  return tl::unexpected(std::move(failure));
-}
 
 // A write is to the object that the path names; patches cannot make another one of it either.
 Outcome<> check_identity(const Request& request, const Change& change, const Draft& draft) {
@@ -123,11 +157,11 @@ Outcome<> prepare(const Core& core, Request& request, const Change& change, Draf
   }
   draft.desired = std::move(*desired);
   if (auto typed = check_type(kind, draft.desired); !typed) {
-    return change.patch ? unfit_patch(typed.error()) : typed;
+    return change.patch ? tl::unexpected(unfit_patch(typed.error())) : typed;
   }
   if (change.part != Part::kAll) {
     if (auto tidied = tidy(request, kind, draft.desired); !tidied) {
-      return change.patch && !kind.custom() ? unfit_patch(tidied.error()) : tidied;
+      return change.patch && !kind.custom() ? tl::unexpected(unfit_patch(tidied.error())) : tidied;
     }
   }
   if (auto same_one = check_identity(request, change, draft); !same_one) {
@@ -139,7 +173,7 @@ Outcome<> prepare(const Core& core, Request& request, const Change& change, Draf
     return fits;
   }
   carry_metadata(draft.current, draft.desired);
-  confine(kind, change.part, draft.current, draft.desired);
+  confine(kind, change.part, request.subresource, draft.current, draft.desired);
   complete(kind, draft.desired);
   if (change.part == Part::kWanted) {
     count_generation(kind, draft.current, draft.desired);

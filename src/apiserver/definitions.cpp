@@ -184,10 +184,15 @@ Result<std::shared_ptr<const Definition>> read_definition(const Object& object, 
 
 void Definitions::begin() {
   if (const Table* table = core_.store.find_table(kTable)) {
+    // Those first that have their names already: others may be waiting for the same.
     std::vector<std::string> names;
+    std::vector<std::string> waiting;
     for (const auto& [key, entry] : table->entries) {
-      names.push_back(key.name);
+      const auto object = core_.read(kTable, key);
+      const bool accepted = object && !text_at(*object, {"status", "acceptedNames", "kind"}).empty();
+      (accepted ? names : waiting).push_back(key.name);
     }
+    names.insert(names.end(), waiting.begin(), waiting.end());
     for (const std::string& name : names) {
       serve(name);
     }
@@ -210,6 +215,45 @@ void Definitions::changed(std::string_view table, const Key& key, bool there) {
   }
 }
 
+namespace {
+
+struct Taken {
+  std::string_view reason;
+  std::string name;
+};
+
+// A name that another kind of the group has already. Of several the one that is told is the one that matters most.
+std::optional<Taken> taken_name(const Registry& registry, const Object& definition) {
+  const Object names = full_names(definition);
+  std::vector<Taken> wanted{{"ListKindConflict", std::string(text_at(names, {"listKind"}))},
+                            {"KindConflict", std::string(text_at(names, {"kind"}))}};
+  for (std::string& name : texts(array_at(names, {"shortNames"}))) {
+    wanted.push_back({"ShortNamesConflict", std::move(name)});
+  }
+  wanted.push_back({"SingularConflict", std::string(text_at(names, {"singular"}))});
+  wanted.push_back({"PluralConflict", std::string(text_at(names, {"plural"}))});
+  for (Taken& name : wanted) {
+    const bool of_kinds = name.reason.ends_with("KindConflict");
+    for (const KindPtr& kind : registry.all()) {
+      if (kind->group != text_at(definition, {"spec", "group"}) ||
+          kind->table == text_at(definition, {"metadata", "name"})) {
+        continue;
+      }
+      std::vector<std::string> theirs = kind->short_names;
+      theirs.insert(theirs.end(), {kind->resource, kind->singular});
+      if (of_kinds) {
+        theirs = {kind->kind, kind->list_kind};
+      }
+      if (std::find(theirs.begin(), theirs.end(), name.name) != theirs.end()) {
+        return std::move(name);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 void Definitions::serve(const std::string& name) {
   auto object = core_.read(kTable, {"", name});
   if (!object) {
@@ -224,9 +268,16 @@ void Definitions::serve(const std::string& name) {
   if (const auto it = served_.find(name); it != served_.end() && it->second == text) {
     return;
   }
+  if (const auto taken = taken_name(core_.registry, *object); taken && !served_.contains(name)) {
+    set_status(name, nullptr,
+               condition("NamesAccepted", false, taken->reason,
+                         fmt::format("\"{}\" is the name of another kind of the group", taken->name), core_.now()));
+    return;
+  }
   const auto definition = read_definition(*object, core_.schemas->object_meta());
   if (!definition) {
-    set_status(name, nullptr, definition.error().message);
+    set_status(name, nullptr,
+               condition("NonStructuralSchema", true, "Violations", definition.error().message, core_.now()));
     return;
   }
   std::vector<KindPtr> kinds;
@@ -246,30 +297,30 @@ void Definitions::serve(const std::string& name) {
   core_.registry.replace(name, std::move(kinds), std::move(stored));
   core_.garbage.kinds_changed();
   served_[name] = std::move(text);
-  set_status(name, definition->get(), "");
+  set_status(name, definition->get(),
+             condition("NamesAccepted", true, "NoConflicts", "no conflicts found", core_.now()));
 }
 
 void Definitions::withdraw(const std::string& name) {
   if (const auto it = served_.find(name); it != served_.end()) {
     served_.erase(it);
     core_.registry.replace(name, {}, nullptr);
+    // Its names are free for one that waits for them.
+    core_.soon([this] { begin(); });
   }
 }
 
-void Definitions::set_status(const std::string& name, const Definition* definition, const std::string& trouble) {
+void Definitions::set_status(const std::string& name, const Definition* definition, const Object& found) {
   core_.edit(kTable, {"", name}, [&](Object& object) {
     const Object before = object;
     add_finalizer(object, kCleanup);
     Object& status = object_in(object, "status");
     Array conditions = array_at(status, {"conditions"}) == nullptr ? Array() : *array_at(status, {"conditions"});
     const bool fine = definition != nullptr;
-    if (fine) {
-      set_condition(conditions, condition("NamesAccepted", true, "NoConflicts", "no conflicts found", core_.now()));
-    } else {
-      set_condition(conditions, condition("NonStructuralSchema", true, "Violations", trouble, core_.now()));
-    }
-    set_condition(conditions, condition("Established", fine, fine ? "InitialNamesAccepted" : "NotAccepted",
-                                        fine ? "the initial names have been accepted" : trouble, core_.now()));
+    set_condition(conditions, found);
+    set_condition(conditions,
+                  condition("Established", fine, fine ? "InitialNamesAccepted" : "NotAccepted",
+                            fine ? "the initial names have been accepted" : text_at(found, {"message"}), core_.now()));
     status["conditions"] = std::move(conditions);
     if (fine) {
       status["acceptedNames"] = definition->names;

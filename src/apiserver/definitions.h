@@ -50,8 +50,9 @@ class Definitions {
  private:
   void serve(const std::string& name);
   void withdraw(const std::string& name);
-  void set_status(const std::string& name, const Definition* definition, const std::string& trouble);
   void empty_out_soon(const std::string& name);
+  // `found` is a condition: without a definition, the one that tells why there is none.
+  void set_status(const std::string& name, const Definition* definition, const Object& found);
   void empty_out(const std::string& name);
 
   Core& core_;

@@ -34,6 +34,10 @@ enum class Account : std::uint8_t { kToKeep, kKept };
 // Creates the object, given as the client sent it.
 [[nodiscard]] Task<Answer> create_from(Core& core, RequestPtr request, Object object, Account account);
 
+// The object with what is wished merged in, as server-side apply does it. `current` is null where there is none.
+[[nodiscard]] Outcome<Object> applied(const Core& core, const Request& request, const Value& wish,
+                                      const Object* current);
+
 // What a write makes of the object that is there, both in the version of the request.
 using Transform = std::function<Outcome<Object>(const Object* current)>;  // null: there is none
 struct Change {

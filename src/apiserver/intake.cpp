@@ -1,6 +1,7 @@
 #include "apiserver/intake.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -8,6 +9,7 @@
 #include <set>
 
 #include "apiserver/defaults.h"
+#include "apiserver/json_twice.h"
 #include "apiserver/pod_admission.h"
 #include "apiserver/rules.h"
 #include "apiserver/schema.h"
@@ -142,11 +144,27 @@ Outcome<> check_type(const Kind& kind, Object& object) {
   return {};
 }
 
-Outcome<Object> decode_object(const Request& request, const Kind& kind) {
+Outcome<> report_twice(Request& request, const std::vector<std::string>& fields) {
+  const std::string_view mode = request.query.get("fieldValidation");
+  if (fields.empty() || mode == "Ignore") {
+    return {};
+  }
+  if (mode == "Strict") {
+    return tl::unexpected(
+        bad_request(fmt::format("strict decoding error: duplicate field \"{}\"", fmt::join(fields, "\", \""))));
+  }
+  for (const std::string& field : fields) {
+    request.warnings.push_back(fmt::format("duplicate field \"{}\"", field));
+  }
+  return {};
+}
+
+Outcome<Object> decode_object(Request& request, const Kind& kind) {
   if (!is_json(request.call.content_type)) {
     return tl::unexpected(unsupported_media_type("application/json"));
   }
-  auto value = parse_json(request.call.body);
+  std::vector<std::string> twice;
+  auto value = parse_json(request.call.body, twice);
   if (!value) {
     return tl::unexpected(bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", kind.kind,
                                                   kind.version, kind.kind, value.error().message)));
@@ -157,6 +175,9 @@ Outcome<Object> decode_object(const Request& request, const Kind& kind) {
   Object object = std::move(value->get_object());
   if (auto typed = check_type(kind, object); !typed) {
     return tl::unexpected(std::move(typed.error()));
+  }
+  if (auto sound = report_twice(request, twice); !sound) {
+    return tl::unexpected(std::move(sound.error()));
   }
   return object;
 }
@@ -266,12 +287,24 @@ Outcome<> check_object(const Kind& kind, Object* old, Object& object, std::strin
     add(check_create(kind.group, kind.kind, object));
   } else if (!kind.custom() && (subresource.empty() || subresource == "scale")) {
     add(check_update(kind.group, kind.kind, *old, object));
+  } else if (!kind.custom() && subresource == "status") {
+    add(check_status(kind.group, kind.kind, *old, object));
+  } else if (kind.table == "pods" && subresource == "resize") {
+    add(check_resize(*old, object));
   }
   if (errors.empty()) {
     return {};
   }
   return tl::unexpected(
       Failure{422, invalid_status(kind.group, kind.kind, text_at(object, {"metadata", "name"}), errors)});
+}
+
+Failure unfit_patch(const Failure& why) {
+  Failure failure{
+      422, invalid_status("", "", "", {{Cause::kInvalid, "patch", std::string(text_at(why.status, {"message"}))}})};
+  failure.status["message"] = text_at(why.status, {"message"});
+  object_in(failure.status, "details").erase("kind");
+  return failure;
 }
 
 std::string manager_of(const Request& request) {

@@ -10,7 +10,9 @@
 namespace gantree::apiserver {
 
 // The body of a request as an object of its kind. Fails where it is none.
-[[nodiscard]] Outcome<Object> decode_object(const Request& request, const Kind& kind);
+[[nodiscard]] Outcome<Object> decode_object(Request& request, const Kind& kind);
+// What is said of fields that are there twice, by the request's field validation: nothing, a warning, or no.
+[[nodiscard]] Outcome<> report_twice(Request& request, const std::vector<std::string>& fields);
 // Checks that apiVersion and kind are those of the kind, and fills them in where they may be left out.
 [[nodiscard]] Outcome<> check_type(const Kind& kind, Object& object);
 
@@ -27,6 +29,9 @@ void complete_new(const Kind& kind, Object& object);
 
 // 422 where the object is not as it should be. `old` is null where it is new. Both stay as they are.
 [[nodiscard]] Outcome<> check_object(const Kind& kind, Object* old, Object& object, std::string_view subresource);
+
+// What a patch leaves is no object of its kind, or the patch itself is not sound.
+[[nodiscard]] Failure unfit_patch(const Failure& why);
 
 // Who writes: fieldManager, else the client's program.
 [[nodiscard]] std::string manager_of(const Request& request);

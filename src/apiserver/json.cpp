@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/json_twice.h"
+
 namespace gantree::apiserver {
 
 namespace {
@@ -22,6 +24,9 @@ std::string_view view(boost::json::string_view text) {
   return {text.data(), text.size()};
 }
 
+// Of fields that are there twice.
+constexpr std::size_t kMostTold = 100;
+
 // Puts the parts that Boost's parser finds together to a value.
 class Builder {
  public:
@@ -30,8 +35,9 @@ class Builder {
   static constexpr std::size_t max_key_size = boost::json::string::max_size();
   static constexpr std::size_t max_string_size = boost::json::string::max_size();
 
-  // Null where all is wanted.
-  explicit Builder(const Wanted* wanted = nullptr) : wanted_(wanted) {}
+  // Null where all is wanted, and where no key may be there twice.
+  explicit Builder(const Wanted* wanted = nullptr, std::vector<std::string>* twice = nullptr)
+      : wanted_(wanted), twice_(twice) {}
 
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) { return true; }
@@ -141,15 +147,34 @@ class Builder {
       array->push_back(std::move(value));
       return true;
     }
-    if (!frame.container.get_object().emplace(frame.key, std::move(value)).second) {
+    const auto [member, fresh] = frame.container.get_object().emplace(frame.key, nullptr);
+    if (!fresh && twice_ == nullptr) {
       complaint_ = fmt::format("the field \"{}\" is there twice", frame.key);
       error = boost::json::error::syntax;
       return false;
     }
+    if (!fresh && twice_->size() < kMostTold) {
+      twice_->push_back(path());
+    }
+    member->value() = std::move(value);
     return true;
   }
 
+  // Of the value that comes next, as "spec.containers[0].name".
+  [[nodiscard]] std::string path() const {
+    std::string path;
+    for (const Frame& frame : frames_) {
+      if (const Array* array = frame.container.if_array()) {
+        path += fmt::format("[{}]", array->size());
+      } else {
+        path += (path.empty() ? "" : ".") + frame.key;
+      }
+    }
+    return path;
+  }
+
   const Wanted* wanted_;
+  std::vector<std::string>* twice_;
   // 0: nothing is passed over; else 1 more than the number of containers that are open in what is.
   std::size_t skipped_ = 0;
   std::vector<Frame> frames_;
@@ -192,10 +217,10 @@ V* step_through(O* object, std::initializer_list<std::string_view> keys) {
 
 namespace {
 
-Result<Value> parse(std::string_view text, const Wanted* wanted) {
+Result<Value> parse(std::string_view text, const Wanted* wanted, std::vector<std::string>* twice = nullptr) {
   boost::json::parse_options options;
   options.max_depth = kMaxDepth;
-  boost::json::basic_parser<Builder> parser(options, wanted);
+  boost::json::basic_parser<Builder> parser(options, wanted, twice);
   error_code error;
   const std::size_t read = parser.write_some(false, text.data(), text.size(), error);
   if (!error && read < text.size()) {
@@ -213,6 +238,10 @@ Result<Value> parse(std::string_view text, const Wanted* wanted) {
 
 Result<Value> parse_json(std::string_view text) {
   return parse(text, nullptr);
+}
+
+Result<Value> parse_json(std::string_view text, std::vector<std::string>& twice) {
+  return parse(text, nullptr, &twice);
 }
 
 Result<Value> parse_json_parts(std::string_view text, const Wanted& wanted) {

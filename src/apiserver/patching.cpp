@@ -1,11 +1,14 @@
 // patch: what the body is by its content type, and what it makes of the object.
 #include <fmt/format.h>
 
+#include <map>
+
 #include "apiserver/allowed.h"
-#include "apiserver/apply.h"
 #include "apiserver/handlers.h"
 #include "apiserver/intake.h"
+#include "apiserver/json_twice.h"
 #include "apiserver/patch.h"
+#include "apiserver/writing.h"
 #include "apiserver/yaml.h"
 
 namespace gantree::apiserver {
@@ -74,16 +77,54 @@ Outcome<Object> patched(const Request& request, PatchKind kind, const Value& pat
   return std::move(document.get_object());
 }
 
-FieldManager field_manager(const Core& core, const Request& request) {
-  FieldManager manager;
-  manager.name = manager_of(request);
-  manager.api_version = request.kind->api_version();
-  manager.subresource = request.subresource;
-  manager.time = core.now();
-  manager.status_apart = request.kind->has("status");
-  manager.built_in = !request.kind->custom();
-  return manager;
+// As encoding/json of Go writes it: in the order of the keys.
+void append_sorted(std::string& out, const Value& value) {
+  if (const Array* array = value.if_array()) {
+    out += '[';
+    for (std::size_t i = 0; i < array->size(); ++i) {
+      out += i > 0 ? "," : "";
+      append_sorted(out, (*array)[i]);
+    }
+    out += ']';
+    return;
+  }
+  const Object* object = value.if_object();
+  if (object == nullptr) {
+    append_json(out, value);
+    return;
+  }
+  std::map<std::string_view, const Value*> members;
+  for (const auto& member : *object) {
+    members.emplace(member.key(), &member.value());
+  }
+  out += '{';
+  for (const auto& [key, inner] : members) {
+    out += out.back() == '{' ? "" : ",";
+    append_json_text(out, key);
+    out += ':';
+    append_sorted(out, *inner);
+  }
+  out += '}';
 }
+
+// kubectl's own account of what it applied, from before it had the server keep one: renewed, so that who applies
+// without the server next finds what is there now.
+void renew_last_applied(const FieldManager& manager, const Value& wish, Object& object) {
+  static constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+  if (manager.name != "kubectl" || text_at(object, {"metadata", "annotations", kLastApplied}).empty()) {
+    return;
+  }
+  Value told = wish;
+  if (Value* annotations = find(told, {"metadata", "annotations"});
+      annotations != nullptr && annotations->is_object()) {
+    annotations->get_object().stable_erase(kLastApplied);
+  }
+  std::string text;
+  append_sorted(text, told);
+  object_in(object_in(object, "metadata"), "annotations")[kLastApplied] = text + "\n";
+}
+
+}  // namespace
 
 Outcome<Object> applied(const Core& core, const Request& request, const Value& wish, const Object* current) {
   const FieldManager manager = field_manager(core, request);
@@ -99,8 +140,11 @@ Outcome<Object> applied(const Core& core, const Request& request, const Value& w
   if (!result->is_object()) {
     return tl::unexpected(bad_request("what is applied is no object"));
   }
+  renew_last_applied(manager, wish, result->get_object());
   return std::move(result->get_object());
 }
+
+namespace {
 
 Outcome<Value> read_wish(const Request& request) {
   auto value = read_yaml_or_json(request.call.body);
@@ -184,9 +228,13 @@ Task<Answer> patch_object(Core& core, RequestPtr request) {
       }
     }
   } else {
-    auto patch = parse_json(request->call.body);
+    std::vector<std::string> twice;
+    auto patch = parse_json(request->call.body, twice);
     if (!patch) {
       co_return refuse(bad_request(patch.error().message));
+    }
+    if (const auto sound = report_twice(*request, twice); !sound) {
+      co_return refuse(unfit_patch(sound.error()));
     }
     change->patch = true;
     auto shared = std::make_shared<const Value>(std::move(*patch));

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
 
 #include "apiserver/convert.h"
 #include "apiserver/handlers.h"
@@ -66,6 +69,34 @@ std::vector<Entry> select(const Core& core, const Kind& kind, const Selection& s
   return entries;
 }
 
+// The same as it was at an earlier version, from which on all changes are known: they are taken back.
+// Nothing where an earlier state is not: of changes before a restart only the new one is kept.
+std::optional<std::vector<Entry>> select_at(const Table& table, const Selection& selection, std::uint64_t version) {
+  std::map<Key, const Event*> first;  // the first change of each object since
+  for (auto it = table.recent.rbegin(); it != table.recent.rend() && it->now.revision > version; ++it) {
+    first[it->key] = &*it;
+  }
+  std::map<Key, Entry> found;
+  for (const auto& [key, entry] : table.entries) {
+    if (!first.contains(key) && selection.matches(key, *entry.facts)) {
+      found.emplace(key, entry);
+    }
+  }
+  for (const auto& [key, event] : first) {
+    if (event->before != nullptr && event->last == nullptr) {
+      return std::nullopt;
+    }
+    if (event->before != nullptr && selection.matches(key, *event->before)) {
+      found.emplace(key, Entry{event->last, version, event->before});
+    }
+  }
+  std::vector<Entry> entries;
+  for (auto& [key, entry] : found) {
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
 Outcome<> check_match(const Request& request, std::uint64_t version) {
   const std::string_view match = request.query.get("resourceVersionMatch");
   FieldErrors errors;
@@ -94,8 +125,8 @@ Outcome<> check_list_version(const Core& core, const Request& request, std::uint
     return tl::unexpected(too_large_version(version, core.store.revision()));
   }
   const Table* table = core.store.find_table(request.kind->table);
-  if (match == "Exact" && table != nullptr && table->changed > version) {
-    return tl::unexpected(too_old_version(version, table->changed));
+  if (match == "Exact" && table != nullptr && table->floor > version) {
+    return tl::unexpected(too_old_version(version, table->floor));
   }
   return {};
 }
@@ -231,6 +262,10 @@ Task<Answer> get_object(Core& core, RequestPtr request) {
   if (!form) {
     co_return refuse(form.error());
   }
+  const auto version = read_version(*request);
+  if (!version || *version > core.store.revision()) {
+    co_return refuse(version ? too_large_version(*version, core.store.revision()) : version.error());
+  }
   const Key key{request->ns, request->name};
   const Entry* entry = core.store.find(request->kind->table, key);
   if (entry == nullptr) {
@@ -279,8 +314,27 @@ Task<Answer> list_objects(Core& core, RequestPtr request) {
   if (const auto fits = check_list_version(core, *request, *version); !fits) {
     co_return refuse(fits.error());
   }
-  const Snapshots::Page page = core.snapshots.begin(scope_of(*request), select(core, *request->kind, *selection),
-                                                    core.store.revision(), most, Clock::now());
+  const Table* table = core.store.find_table(request->kind->table);
+  const bool exact = request->query.get("resourceVersionMatch") == "Exact" && table != nullptr;
+  const std::uint64_t revision = exact ? *version : core.store.revision();
+  auto entries = exact && table->changed > *version ? select_at(*table, *selection, *version)
+                                                    : std::optional(select(core, *request->kind, *selection));
+  if (!entries) {
+    co_return refuse(expired(fmt::format("too old resource version: {}", *version)));
+  }
+  // Earlier states have not been converted above.
+  if (exact && by_webhook(*request->kind)) {
+    std::vector<Entry> missing;
+    std::copy_if(entries->begin(), entries->end(), std::back_inserter(missing),
+                 [&](const Entry& entry) { return lacks_variant(*request->kind, entry); });
+    const auto converted =
+        missing.empty() ? Outcome<>() : co_await convert_entries(core, request->kind, std::move(missing));
+    if (!converted) {
+      co_return refuse(converted.error());
+    }
+  }
+  const Snapshots::Page page =
+      core.snapshots.begin(scope_of(*request), std::move(*entries), revision, most, Clock::now());
   co_return list_answer(core, *form, page, selection->all());
 }
 

@@ -23,6 +23,12 @@ namespace gantree::apiserver {
 [[nodiscard]] FieldErrors check_update(std::string_view group, std::string_view kind, const Object& old_object,
                                        const Object& new_object);
 
+// The same for a change of the status alone.
+[[nodiscard]] FieldErrors check_status(std::string_view group, std::string_view kind, const Object& old_object,
+                                       const Object& new_object);
+// Of what the containers of a pod ask for, which alone may be another through pods/resize.
+[[nodiscard]] FieldErrors check_resize(const Object& old_pod, const Object& new_pod);
+
 // Why a pod cannot be bound (code 409, reason Conflict, on pods/binding): gated, bound already, going away.
 [[nodiscard]] std::optional<std::string> binding_problem(const Object& pod);
 

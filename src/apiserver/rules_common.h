@@ -20,6 +20,7 @@ void check_workload(std::string_view kind, const Object& object, FieldErrors& er
 void check_workload_update(std::string_view kind, const Object& old_object, const Object& new_object,
                            FieldErrors& errors);
 void check_definition(const Object& definition, FieldErrors& errors);
+void check_schemas(const Array& versions, FieldErrors& errors);  // of a definition
 void check_definition_update(const Object& old_definition, const Object& new_definition, FieldErrors& errors);
 void check_taints(const Object& node, FieldErrors& errors);
 void check_service(const Object& service, FieldErrors& errors);

@@ -26,7 +26,7 @@ void check_versions(const Object& spec, FieldErrors& errors) {
     if (auto problem = not_dns_1035_label(name)) {
       errors.push_back(invalid_value(child_path(path, "name"), Value(name), *problem));
     } else if (!seen.insert(name).second) {
-      errors.push_back(duplicate(child_path(path, "name"), Value(name)));
+      errors.push_back(invalid_value("spec.versions", Value(*versions), "no two versions have one name"));
     }
     stored += flag_at((*versions)[i], "storage") ? 1 : 0;
     if (object_at((*versions)[i], {"schema", "openAPIV3Schema"}) == nullptr) {
@@ -36,6 +36,7 @@ void check_versions(const Object& spec, FieldErrors& errors) {
   if (stored != 1) {
     errors.push_back(invalid_value("spec.versions", versions == nullptr ? Value() : Value(*versions),
                                    "one version, and only one, must be the one that is stored"));
+    errors.push_back(invalid_value("status.storedVersions", Value(), "names the version that is stored"));
   }
 }
 
@@ -70,6 +71,9 @@ void check_definition(const Object& definition, FieldErrors& errors) {
     }
   }
   check_versions(*spec, errors);
+  if (const Array* versions = array_at(*spec, {"versions"})) {
+    check_schemas(*versions, errors);
+  }
 }
 
 void check_definition_update(const Object& old_definition, const Object& new_definition, FieldErrors& errors) {

@@ -22,6 +22,51 @@ constexpr std::int64_t kTokenSeconds = 3600;
 constexpr std::int64_t kShortestToken = 600;
 constexpr std::int64_t kLongestToken = std::int64_t{1} << 32;
 
+// Whether the body is a Scale of the object that the path names.
+Outcome<> check_scale(const Request& request, const Value& scale) {
+  const std::string_view kind = text_at(scale, {"kind"});
+  const std::string_view name = text_at(scale, {"metadata", "name"});
+  if ((!kind.empty() && kind != "Scale") || (!name.empty() && name != request.name)) {
+    return tl::unexpected(bad_request("the body is no Scale of the object that the path names"));
+  }
+  const Value* replicas = find(scale, {"spec", "replicas"});
+  if (!scale.is_object() || (replicas != nullptr && !replicas->is_int64())) {
+    return tl::unexpected(bad_request("the body is no Scale"));
+  }
+  if (replicas != nullptr && replicas->get_int64() < 0) {
+    const FieldErrors errors{invalid_value("spec.replicas", *replicas, "must be greater than or equal to 0")};
+    return tl::unexpected(Failure{422, invalid_status("autoscaling", "Scale", request.name, errors)});
+  }
+  return {};
+}
+
+bool is_apply(const Request& request) {
+  const auto types = media_types(request.call.content_type);
+  return request.call.method == "PATCH" && !types.empty() && types.front().type == "application/apply-patch+yaml";
+}
+
+// To apply a Scale is to apply the replicas of what it is of.
+Outcome<Object> applied_scale(const Core& core, const Request& request, const Object& current) {
+  const auto scale = read_yaml_or_json(request.call.body);
+  if (!scale) {
+    return tl::unexpected(bad_request(scale.error().message));
+  }
+  if (request.query.get("fieldManager").empty()) {
+    const FieldErrors errors{required("fieldManager", "is required for apply patch")};
+    return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", "PatchOptions", "", errors)});
+  }
+  if (auto sound = check_scale(request, *scale); !sound) {
+    return tl::unexpected(std::move(sound.error()));
+  }
+  Object wish{{"apiVersion", request.kind->api_version()}, {"kind", request.kind->kind}};
+  if (find(*scale, {"spec", "replicas"}) != nullptr) {
+    set_scale(*request.kind, scale->get_object(), wish);
+  }
+  object_in(wish, "metadata")["name"] = request.name;
+  object_in(wish, "metadata")["namespace"] = request.ns;
+  return applied(core, request, Value(std::move(wish)), &current);
+}
+
 Outcome<Object> wanted_scale(const Request& request, const Object& current) {
   auto body = read_yaml_or_json(request.call.body);
   if (!body) {
@@ -41,18 +86,8 @@ Outcome<Object> wanted_scale(const Request& request, const Object& current) {
       merge_patch(scale, *body);
     }
   }
-  const std::string_view kind = text_at(scale, {"kind"});
-  const std::string_view name = text_at(scale, {"metadata", "name"});
-  if ((!kind.empty() && kind != "Scale") || (!name.empty() && name != request.name)) {
-    return tl::unexpected(bad_request("the body is no Scale of the object that the path names"));
-  }
-  const Value* replicas = find(scale, {"spec", "replicas"});
-  if (!scale.is_object() || (replicas != nullptr && !replicas->is_int64())) {
-    return tl::unexpected(bad_request("the body is no Scale"));
-  }
-  if (replicas != nullptr && replicas->get_int64() < 0) {
-    const FieldErrors errors{invalid_value("spec.replicas", *replicas, "must be greater than or equal to 0")};
-    return tl::unexpected(Failure{422, invalid_status("autoscaling", "Scale", request.name, errors)});
+  if (auto sound = check_scale(request, scale); !sound) {
+    return tl::unexpected(std::move(sound.error()));
   }
   Object object = current;
   set_scale(*request.kind, scale.get_object(), object);
@@ -71,7 +106,10 @@ Task<Answer> serve_scale(Core& core, RequestPtr request) {
     co_return refuse(method_not_allowed_here());
   }
   auto change = std::make_shared<Change>();
-  change->transform = [request](const Object* current) { return wanted_scale(*request, *current); };
+  change->apply = is_apply(*request) && request->kind->schema != nullptr;
+  change->transform = [&core, request, apply = change->apply](const Object* current) {
+    return apply ? applied_scale(core, *request, *current) : wanted_scale(*request, *current);
+  };
   change->answer = [request](const Object& stored) { return json_answer(200, scale_of(*request->kind, stored)); };
   Answer answer = co_await change_object(core, request, change);
   co_return answer;

@@ -12,6 +12,16 @@ namespace {
 
 constexpr std::chrono::seconds kBookmarkInterval{60};
 
+// What a watcher sees of an object that has left its selection: as it was, at the time when it left.
+Entry as_it_was(const Event& event) {
+  auto object = parse_json(*event.last);
+  if (!object || !object->is_object()) {
+    return event.now;
+  }
+  object_in(object->get_object(), "metadata")["resourceVersion"] = std::to_string(event.now.revision);
+  return {std::make_shared<const std::string>(to_json(*object)), event.now.revision, event.before};
+}
+
 std::string feed_name(const Kind& kind) {
   return kind.table + " " + kind.version;
 }
@@ -58,7 +68,11 @@ void WatchHub::note(Watcher& watcher, const Event& event) const {
   }
   // What leaves the selection is gone for this watcher, what enters it is new.
   const auto type = !is ? WatchEvent::Type::kDeleted : was ? WatchEvent::Type::kModified : WatchEvent::Type::kAdded;
-  watcher.waiting.push_back({type, present(core_, watcher.form, event.now), event.now.revision});
+  // Where somebody else converts them, only its new state has been.
+  const bool left =
+      !is && event.type == WatchEvent::Type::kModified && event.last != nullptr && !by_webhook(*watcher.form.kind);
+  watcher.waiting.push_back(
+      {type, present(core_, watcher.form, left ? as_it_was(event) : event.now), event.now.revision});
 }
 
 void WatchHub::gather(std::span<const Store::Change> changes) {

@@ -2,9 +2,10 @@
 
 #include <optional>
 
-#include "apiserver/apply.h"
 #include "apiserver/convert.h"
 #include "apiserver/intake.h"
+#include "apiserver/scale.h"
+#include "apiserver/schema.h"
 #include "apiserver/selection.h"
 
 namespace gantree::apiserver {
@@ -28,25 +29,73 @@ Answer rehearsed_answer(int status, Object object) {
 
 }  // namespace
 
+FieldManager field_manager(const Core& core, const Request& request) {
+  FieldManager manager;
+  manager.name = manager_of(request);
+  manager.api_version = request.kind->api_version();
+  manager.subresource = request.subresource;
+  manager.status_apart = request.kind->has("status");
+  manager.built_in = !request.kind->custom();
+  // What is written through a scale changes hands without a time.
+  manager.time = request.subresource == "scale" ? "" : core.now();
+  return manager;
+}
+
+namespace {
+
+bool is_scaled_to_nothing(const Kind& kind, const Object& object) {
+  const Value* replicas = kind.scale ? value_at_path(object, kind.scale->spec_replicas) : nullptr;
+  return replicas != nullptr && replicas->is_int64() && replicas->get_int64() == 0;
+}
+
+// A Scale of nothing does not say its replicas, and so nobody owns them then.
+void disown(const FieldManager& scaler, Object& object) {
+  Value* owners = find(object, {"metadata", "managedFields"});
+  if (owners == nullptr || !owners->is_array()) {
+    return;
+  }
+  Array kept;
+  for (const Value& owner : owners->get_array()) {
+    const bool own = text_at(owner, {"manager"}) == scaler.name && text_at(owner, {"subresource"}) == "scale" &&
+                     text_at(owner, {"operation"}) == "Update";
+    if (!own) {
+      kept.push_back(owner);
+    }
+  }
+  *owners = std::move(kept);
+}
+
+}  // namespace
+
 void keep_account(const Core& core, const Request& request, Object* old, Object& object) {
   const Kind& kind = *request.kind;
   if (kind.schema == nullptr) {
     return;
   }
-  FieldManager manager;
-  manager.name = manager_of(request);
-  manager.api_version = kind.api_version();
-  manager.subresource = request.subresource;
-  manager.status_apart = kind.has("status");
-  manager.built_in = !kind.custom();
-  manager.time = core.now();
+  const FieldManager manager = field_manager(core, request);
   Lent changed(object);
   std::optional<Lent> before;
   if (old != nullptr) {
     before.emplace(*old);
   }
   track_update(*kind.schema, before ? &**before : nullptr, *changed, manager);
+  if (request.subresource == "scale" && is_scaled_to_nothing(kind, (*changed).get_object())) {
+    disown(manager, (*changed).get_object());
+  }
 }
+
+namespace {
+
+// What is written by one version is stored as the schema of the stored one has it.
+void fit(const Kind& stored, Object& object) {
+  if (stored.custom() && stored.schema != nullptr) {
+    Lent value(object);
+    (void)prune(*stored.schema, *value);
+    set_defaults(*stored.schema, *value);
+  }
+}
+
+}  // namespace
 
 Task<Answer> store_new(Core& core, Written written) {
   const KindPtr kind = written.request->kind;
@@ -61,6 +110,7 @@ Task<Answer> store_new(Core& core, Written written) {
       co_return refuse(converted.error());
     }
     written.object = std::move(*converted);
+    fit(*stored, written.object);
   }
   // Others may have been at work while somebody was asked.
   const Request& request = *written.request;
@@ -94,6 +144,7 @@ Task<std::optional<Answer>> store_changed(Core& core, Written written) {
       co_return std::optional<Answer>(refuse(converted.error()));
     }
     written.object = std::move(*converted);
+    fit(*stored, written.object);
   }
   const Request& request = *written.request;
   const Key key{kind->namespaced ? request.ns : "", request.name};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "apiserver/apply.h"
 #include "apiserver/core.h"
 #include "apiserver/task.h"
 
@@ -24,6 +25,9 @@ struct Written {
 
 // What is given back: the stored object, in the version and form of the request.
 [[nodiscard]] Answer written_answer(const Core& core, const Request& request, int status, const Entry& entry);
+
+// Who writes by this request, for that account.
+[[nodiscard]] FieldManager field_manager(const Core& core, const Request& request);
 
 // The account of who wrote which field, where nothing else has kept it.
 void keep_account(const Core& core, const Request& request, Object* old, Object& object);

@@ -87,7 +87,7 @@ def _value(value):
 def _member(key, value):
     if key in GENERATED:
         return "SET" if value else value
-    if key == "managedFields" and isinstance(value, list):
+    if key.endswith("managedFields") and isinstance(value, list):  # or a path to them
         return _owners(value)
     if key == "columnDefinitions" and value:  # their descriptions are words of our own
         return [{**_value(column), "description": None} for column in value]

@@ -1,4 +1,8 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
 
 #include "unit/apiserver/world.h"
 
@@ -42,6 +46,85 @@ TEST_F(Definitions, AreServedWithTheirConditions) {
   EXPECT_NE(listed.find("things/scale"), std::string::npos);
 }
 
+TEST_F(Definitions, AreRefusedWhereTheirSchemasAreOfNoUse) {
+  const auto define = [&](const std::string& schema) {
+    return world_.post(kDefinitions,
+                       R"({"metadata":{"name":"gizmos.example.com"},"spec":{"group":"example.com","scope":"Cluster",
+      "names":{"plural":"gizmos","kind":"Gizmo"},"versions":[{"name":"v1","served":true,"storage":true,
+      "schema":{"openAPIV3Schema":)" +
+                           schema + "}}]}}");
+  };
+  const auto fields = [&](const std::string& schema) {
+    const Answer refused = define(schema);
+    EXPECT_EQ(refused.status, 422) << refused.text();
+    std::string all;
+    const Value body = body_of(refused);
+    const Array* causes = array_at(body, {"details", "causes"});
+    for (std::size_t i = 0; causes != nullptr && i < causes->size(); ++i) {
+      all += std::string(text_at((*causes)[i], {"field"})) + " ";
+    }
+    return all;
+  };
+  EXPECT_EQ(fields(R"({"type":"object","properties":{"a":{},"b":{"type":"array"},"c":{"type":"strange"}}})"),
+            "spec.validation.openAPIV3Schema.properties[a].type spec.validation.openAPIV3Schema.properties[b].items "
+            "spec.validation.openAPIV3Schema.properties[c].type ");
+  EXPECT_EQ(fields(R"({"type":"object","properties":{"a":{"type":"integer","default":"x"}}})"),
+            "spec.validation.openAPIV3Schema.properties[a].default ");
+  EXPECT_EQ(fields(R"({"type":"object","x-kubernetes-validations":[{"rule":"1 +"}]})"),
+            "spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule ");
+  EXPECT_EQ(define(R"x({"type":"object","x-kubernetes-validations":[{"rule":"unheard(self)"}]})x").status, 201);
+}
+
+TEST_F(Definitions, WaitForNamesThatOthersHave) {
+  const std::string other =
+      R"({"metadata":{"name":"others.example.com"},"spec":{"group":"example.com","scope":"Cluster",
+      "names":{"plural":"others","kind":"Thing"},"versions":[{"name":"v1","served":true,"storage":true,
+      "schema":{"openAPIV3Schema":{"type":"object"}}}]}})";
+  EXPECT_EQ(world_.post(kDefinitions, other).status, 201);
+  const auto conditions = [&] {
+    return text_in(world_.get(std::string(kDefinitions) + "/others.example.com"), {"status", "conditions"});
+  };
+  EXPECT_TRUE(World::eventually(
+      [&] { return conditions().find(R"("type":"NamesAccepted","status":"False")") != std::string::npos; }));
+  EXPECT_EQ(world_.get("/apis/example.com/v1/others").status, 404);
+  EXPECT_EQ(world_.remove(std::string(kDefinitions) + "/things.example.com").status, 200);
+  EXPECT_TRUE(World::eventually([&] { return world_.get("/apis/example.com/v1/others").status == 200; }))
+      << conditions();
+}
+
+TEST(DefinitionsOfAFolder, KeepTheirNamesWhenTheServerIsStartedAgain) {
+  ApiOptions options;
+  options.file = testing::TempDir() + "definitions_test." + std::to_string(getpid()) + ".db";
+  const auto define = [](World& world, const std::string& plural) {
+    const Answer made = world.post(kDefinitions, R"({"metadata":{"name":")" + plural +
+                                                     R"(.example.com"},"spec":{"group":"example.com","scope":"Cluster",
+      "names":{"plural":")" + plural + R"(","kind":"Thing"},"versions":[{"name":"v1","served":true,"storage":true,
+      "schema":{"openAPIV3Schema":{"type":"object"}}}]}})");
+    EXPECT_EQ(made.status, 201) << made.text();
+  };
+  const auto served = [](World& world, const std::string& plural) {
+    return world.get("/apis/example.com/v1/" + plural).status == 200;
+  };
+  {
+    World world(options);
+    define(world, "things");
+    EXPECT_TRUE(World::eventually([&] { return served(world, "things"); }));
+    define(world, "others");
+    EXPECT_TRUE(World::eventually([&] {
+      const Answer other = world.get(std::string(kDefinitions) + "/others.example.com");
+      return other.text().find("KindConflict") != std::string::npos;
+    }));
+  }
+  {
+    World world(options);
+    EXPECT_TRUE(World::eventually([&] { return served(world, "things"); }));
+    EXPECT_FALSE(served(world, "others")) << "though it comes first by its name";
+  }
+  for (const char* end : {"", "-wal", "-shm"}) {
+    (void)std::filesystem::remove(options.file + end);
+  }
+}
+
 TEST_F(Definitions, GiveDefaultsAndRefuseWhatTheSchemaForbids) {
   const Answer created = world_.post(kThings, thing(R"({"size":2,"unknown":1})"));
   EXPECT_EQ(created.status, 201) << created.text();
@@ -83,6 +166,18 @@ TEST_F(Definitions, ServeOneObjectInAllVersions) {
   const Answer other = world_.get("/apis/example.com/v1beta1/namespaces/default/things/a");
   EXPECT_EQ(text_in(other, {"apiVersion"}), "example.com/v1beta1");
   EXPECT_EQ(text_in(other, {"spec", "size"}), "2");
+}
+
+TEST_F(Definitions, StoreWhatIsWrittenByAnotherVersionAsTheirOwn) {
+  const std::string old = "/apis/example.com/v1beta1/namespaces/default/things";
+  const Answer made = world_.post(
+      old,
+      R"({"apiVersion":"example.com/v1beta1","kind":"Thing","metadata":{"name":"a"},"spec":{"size":2,"unknown":1}})");
+  EXPECT_EQ(made.status, 201);
+  for (const Answer& answer : {made, world_.get(old + "/a"), world_.get(std::string(kThings) + "/a")}) {
+    EXPECT_EQ(text_in(answer, {"spec", "mode"}), "fast");
+    EXPECT_EQ(text_in(answer, {"spec", "unknown"}), "");
+  }
 }
 
 TEST_F(Definitions, TakeTheirObjectsWithThem) {

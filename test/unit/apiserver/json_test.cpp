@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
+
+#include "apiserver/json_twice.h"
 
 namespace gantree::apiserver {
 namespace {
@@ -24,6 +27,14 @@ TEST(Json, KeepsTheOrderOfMembersAndEscapesWhatItMust) {
 
 TEST(Json, RefusesAKeyThatIsThereTwice) {
   EXPECT_NE(again(R"({"a":1,"b":{"c":1,"c":2}})").find("\"c\" is there twice"), std::string::npos);
+}
+
+TEST(Json, TellsWhichKeysAreThereTwiceWhereTheLastMayCount) {
+  std::vector<std::string> twice;
+  const auto value = parse_json(R"({"a":1,"b":[{"c":1},{"c":1,"c":2}],"a":3})", twice);
+  ASSERT_TRUE(value);
+  EXPECT_EQ(to_json(*value), R"({"a":3,"b":[{"c":1},{"c":2}]})");
+  EXPECT_EQ(twice, (std::vector<std::string>{"b[1].c", "a"}));
 }
 
 TEST(Json, RefusesWhatIsNoJson) {

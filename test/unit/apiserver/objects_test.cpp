@@ -121,6 +121,35 @@ TEST(Objects, AreNotTakenInAnUnknownFormat) {
   EXPECT_EQ(world.send("PUT", kMaps, "{}").status, 405);
 }
 
+TEST(Objects, ThatKubectlAppliedBeforeTellWhatItAppliedLast) {
+  World world;
+  const std::string path = at(kMaps, "a");
+  (void)world.post(kMaps,
+                   config_map("a", R"(,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}"})"));
+  const Answer applied =
+      world.send("PATCH", path + "?fieldManager=kubectl&force=true",
+                 R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"c":"d"}})",
+                 "application/apply-patch+yaml");
+  EXPECT_EQ(applied.status, 200) << applied.text();
+  EXPECT_EQ(text_in(applied, {"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"}),
+            R"({"apiVersion":"v1","data":{"c":"d"},"kind":"ConfigMap","metadata":{"name":"a","namespace":"default"}})"
+            "\n");
+}
+
+TEST(Objects, WithAFieldTwiceAreWarnedOfOrRefused) {
+  World world;
+  const std::string body = R"({"metadata":{"name":"a"},"data":{"a":"1","a":"2"}})";
+  EXPECT_EQ(world.post(std::string(kMaps) + "?fieldValidation=Strict", body).status, 400);
+  const Answer warned = world.post(kMaps, body);
+  EXPECT_EQ(text_in(warned, {"data", "a"}), "2");
+  ASSERT_EQ(warned.headers.size(), 1U);
+  EXPECT_NE(warned.headers.front().second.find("data.a"), std::string::npos);
+  EXPECT_TRUE(world.put(at(kMaps, "a") + "?fieldValidation=Ignore", body).headers.empty());
+  const std::string patch = R"({"data":{"b":"1","b":"2"}})";
+  EXPECT_EQ(world.merge(at(kMaps, "a") + "?fieldValidation=Strict", patch).status, 422);
+  EXPECT_EQ(text_in(world.merge(at(kMaps, "a"), patch), {"data", "b"}), "2");
+}
+
 TEST(Namespaces, MustBeThereForWhatIsCreatedInThem) {
   World world;
   const Answer refused = world.post("/api/v1/namespaces/none/configmaps", config_map("a"));

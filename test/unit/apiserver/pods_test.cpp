@@ -179,6 +179,33 @@ TEST(Pods, KeepTheirStatusApart) {
   EXPECT_EQ(text_in(world.get(at("a")), {"spec", "nodeName"}), "");
 }
 
+TEST(Pods, ChangeInNothingElseThroughPartsOfTheirOwn) {
+  World world;
+  (void)world.post(kPods, pod("a"));
+  for (const char* part : {"/resize", "/ephemeralcontainers"}) {
+    const Answer same = world.merge(at("a", part), R"({"metadata":{"labels":{"x":"y"}},"spec":{"nodeName":"x"}})");
+    EXPECT_EQ(same.status, 200) << same.text();
+    EXPECT_EQ(text_in(world.get(at("a")), {"spec", "nodeName"}), "") << part;
+    EXPECT_EQ(text_in(world.get(at("a")), {"metadata", "labels"}), "") << part;
+  }
+  (void)world.merge(at("a", "/ephemeralcontainers"), R"({"spec":{"ephemeralContainers":[{"name":"e","image":"i"}]}})");
+  EXPECT_NE(text_in(world.get(at("a")), {"spec", "ephemeralContainers"}).find("\"e\""), std::string::npos);
+  EXPECT_EQ(
+      world.merge(at("a", "/resize"), R"({"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}})")
+          .status,
+      422);
+}
+
+TEST(Deployments, AreOfANewGenerationAlsoByTheirAnnotations) {
+  World world;
+  const std::string path = "/apis/apps/v1/namespaces/default/deployments";
+  (void)world.post(path, R"({"metadata":{"name":"d"},"spec":{"replicas":0,"selector":{"matchLabels":{"a":"b"}},
+    "template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}})");
+  EXPECT_EQ(text_in(world.merge(path + "/d", R"({"metadata":{"labels":{"x":"y"}}})"), {"metadata", "generation"}), "1");
+  EXPECT_EQ(text_in(world.merge(path + "/d", R"({"metadata":{"annotations":{"x":"y"}}})"), {"metadata", "generation"}),
+            "2");
+}
+
 TEST(Scale, ChangesTheReplicasOfItsObject) {
   World world;
   const std::string sets = "/apis/apps/v1/namespaces/default/replicasets";
@@ -195,6 +222,32 @@ TEST(Scale, ChangesTheReplicasOfItsObject) {
   const Answer read = world.get(sets + "/r");
   EXPECT_EQ(text_in(read, {"spec", "replicas"}), "3");
   EXPECT_EQ(text_in(read, {"metadata", "generation"}), "2");
+}
+
+TEST(Scale, IsAppliedAsTheReplicasOfItsObject) {
+  World world;
+  const std::string sets = "/apis/apps/v1/namespaces/default/replicasets";
+  (void)world.post(sets + "?fieldManager=maker", R"({"metadata":{"name":"r"},"spec":{"replicas":1,
+    "selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},
+    "spec":{"containers":[{"name":"c","image":"i"}]}}}})");
+  const auto apply = [&](std::string_view options, int replicas) {
+    return world.send(
+        "PATCH", sets + "/r/scale?fieldManager=scaler" + std::string(options),
+        R"({"apiVersion":"autoscaling/v1","kind":"Scale","spec":{"replicas":)" + std::to_string(replicas) + "}}",
+        "application/apply-patch+yaml");
+  };
+  EXPECT_EQ(apply("", 2).status, 409);
+  EXPECT_EQ(text_in(apply("&force=true", 2), {"spec", "replicas"}), "2");
+  const Value body = body_of(world.get(sets + "/r"));
+  const Array* owners = array_at(body, {"metadata", "managedFields"});
+  ASSERT_NE(owners, nullptr);
+  for (const Value& owner : *owners) {
+    const bool scaler = text_at(owner, {"manager"}) == "scaler";
+    EXPECT_EQ(find(owner, {"fieldsV1", "f:spec", "f:replicas"}) != nullptr, scaler);
+    EXPECT_EQ(text_at(owner, {"subresource"}), scaler ? "scale" : "");
+    EXPECT_EQ(find(owner, {"time"}) == nullptr, scaler);
+  }
+  EXPECT_EQ(owners->size(), 2U);
 }
 
 }  // namespace

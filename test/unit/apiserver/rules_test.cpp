@@ -224,6 +224,49 @@ TEST(Rules, CronJobsNameATimeZoneThatThereIs) {
   EXPECT_EQ(text_of(check_update("batch", "CronJob", cron_job("Local"), cron_job("Local"))), "");
 }
 
+TEST(Rules, StatusesOfJobsTellNothingThatCannotBe) {
+  const auto fields = [](std::string_view before, std::string_view after) {
+    const auto job = [](std::string_view status) {
+      return object(R"({"spec":{"completions":2,"parallelism":1},"status":)" + std::string(status) + "}");
+    };
+    std::string all;
+    for (const FieldError& error : check_status("batch", "Job", job(before), job(after))) {
+      all += error.field + " ";
+    }
+    return all;
+  };
+  const std::string done =
+      R"({"startTime":"2026-01-01T00:00:00Z","completionTime":"2026-01-01T00:00:01Z","succeeded":2,"conditions":[
+      {"type":"SuccessCriteriaMet","status":"True"},{"type":"Complete","status":"True"}]})";
+  EXPECT_EQ(fields(R"({"startTime":"2026-01-01T00:00:00Z","active":1})", done), "");
+  EXPECT_EQ(fields("{}", R"({"active":-1})"), "status.active ");
+  EXPECT_EQ(fields("{}", R"({"conditions":[{"type":"Complete","status":"True"}]})"),
+            "status.conditions status.completionTime status.startTime ");
+  EXPECT_EQ(fields(done, R"({"startTime":"2026-01-01T00:00:00Z","succeeded":1})"),
+            "status.conditions status.succeeded ");
+  EXPECT_EQ(fields("{}", R"({"active":1,"ready":2})"), "status.ready ");
+}
+
+TEST(Rules, PodsStayInTheirClassOfServiceWhenTheyAreResized) {
+  const auto asking = [](std::string_view resources) {
+    return pod(R"({"containers":[{"name":"a","image":"i","resources":)" + std::string(resources) + "}]}");
+  };
+  const Object pod = asking(R"({"requests":{"cpu":"1","x/y":"1"},"limits":{"x/y":"1"}})");
+  EXPECT_EQ(
+      text_of(check_resize(pod, asking(R"({"requests":{"cpu":"2","memory":"1Gi","x/y":"1"},"limits":{"x/y":"1"}})"))),
+      "");
+  const auto field_of = [&](std::string_view before, std::string_view after) {
+    const FieldErrors errors = check_resize(asking(before), asking(after));
+    return errors.empty() ? std::string() : errors.front().field;
+  };
+  EXPECT_EQ(field_of("{}", R"({"requests":{"cpu":"1"}})"), "spec");
+  EXPECT_EQ(field_of(R"({"requests":{"cpu":"1","memory":"1"}})", R"({"requests":{"cpu":"1"}})"),
+            "spec.containers[0].resources.requests");
+  EXPECT_EQ(
+      field_of(R"({"requests":{"cpu":"1"},"limits":{"x/y":"1"}})", R"({"requests":{"cpu":"1"},"limits":{"x/y":"2"}})"),
+      "spec");
+}
+
 TEST(Rules, PriorityClassesKeepTheirValueAndOneIsTheDefault) {
   const Object low =
       made("scheduling.k8s.io", "PriorityClass", R"({"metadata":{"name":"low"},"value":1,"globalDefault":true})");

@@ -48,6 +48,27 @@ TEST(Watch, ShowsWhatLeavesTheSelectionAsDeleted) {
   (void)world.merge(std::string(kMaps) + "/a", R"({"metadata":{"labels":{"x":"2"}}})");
   (void)world.merge(std::string(kMaps) + "/b", R"({"metadata":{"labels":{"x":"1"}}})");
   EXPECT_THAT(recorder->wait(3), ElementsAre("ADDED a", "DELETED a", "ADDED b"));
+  const Value gone = recorder->objects()[1];
+  EXPECT_EQ(text_at(gone, {"metadata", "labels", "x"}), "1") << "as it was when it was last seen";
+  EXPECT_EQ(text_at(gone, {"metadata", "resourceVersion"}), version_in(world.get(std::string(kMaps) + "/a")));
+}
+
+TEST(Lists, OfAnEarlierVersionAreAsTheyWere) {
+  World world;
+  (void)world.post(kMaps, config_map("a"));
+  const std::string then = version_in(world.post(kMaps, config_map("b", R"(,"labels":{"x":"1"})")));
+  (void)world.post(kMaps, config_map("c"));
+  (void)world.merge(std::string(kMaps) + "/b", R"({"metadata":{"labels":{"x":"2"}}})");
+  (void)world.merge(std::string(kMaps) + "/b", R"({"metadata":{"labels":{"x":"3"}}})");
+  (void)world.remove(std::string(kMaps) + "/a");
+  const std::string exactly = std::string(kMaps) + "?resourceVersionMatch=Exact&resourceVersion=" + then;
+  const Answer list = world.get(exactly);
+  EXPECT_THAT(names_in(list), ElementsAre("a", "b"));
+  EXPECT_EQ(version_in(list), then);
+  EXPECT_THAT(names_in(world.get(exactly + "&labelSelector=x%3D1")), ElementsAre("b"));
+  EXPECT_THAT(names_in(world.get(exactly + "&labelSelector=x%3D3")), ElementsAre());
+  const std::string to_come = std::to_string(std::stoull(then) + 1000);
+  EXPECT_EQ(world.get(std::string(kMaps) + "/b?resourceVersion=" + to_come).status, 504);
 }
 
 TEST(Watch, EndsWhenItsTimeIsUp) {
