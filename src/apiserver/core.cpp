@@ -9,6 +9,8 @@
 #include "apiserver/handlers.h"
 #include "apiserver/person.h"
 #include "apiserver/protobuf.h"
+#include "apiserver/yaml.h"
+#include "base/check.h"
 #include "base/time.h"
 
 namespace gantree::apiserver {
@@ -31,18 +33,60 @@ void add_warnings(const std::vector<std::string>& warnings, Answer& answer) {
   }
 }
 
-// The done callback travels with the answer, so that both are there when the batch is committed.
-Task<Answer> answer_call(Core& core, Call call) {
+constexpr std::string_view kYaml = "application/yaml";
+constexpr std::string_view kJson = "application/json";
+
+// Whether what is accepted first, of what there is, is YAML.
+bool wants_yaml(const Call& call) {
+  if (!call.path.starts_with("/api") || call.accept.find("yaml") == std::string::npos) {
+    return false;
+  }
+  for (const MediaType& type : media_types(call.accept)) {
+    if (type.type == kYaml || type.type == kJson || type.type == "*/*" || type.type == "application/*") {
+      return type.type == kYaml;
+    }
+  }
+  return false;
+}
+
+void put_in_yaml(Answer& answer) {
+  if (answer.streaming || !answer.content_type.starts_with(kJson)) {
+    return;
+  }
+  const auto body = parse_json(answer.text());
+  GANTREE_CHECK(body);  // made by this server
+  answer.body = {std::make_shared<const std::string>(to_yaml(*body))};
+  answer.content_type.replace(0, kJson.size(), kYaml);
+}
+
+// Whatever form the body has, it is JSON from here on. Patches have types of their own.
+Outcome<> take_in(const Core& core, Call& call) {
+  if (call.body.empty()) {
+    return {};
+  }
+  const auto types = media_types(call.content_type);
+  Result<Value> object = Value();
+  if (call.content_type.starts_with(kProtobufType)) {
+    object = read_protobuf(call.body, *core.schemas);
+  } else if (call.method != "PATCH" && !types.empty() && types.front().type == kYaml) {
+    object = read_yaml_or_json(call.body);
+  } else {
+    return {};
+  }
+  if (!object) {
+    return tl::unexpected(bad_request(object.error().message));
+  }
+  call.body = to_json(*object);
+  call.content_type = kJson;
+  return {};
+}
+
+Task<Answer> answer_in_json(Core& core, Call call) {
   if (const auto taken = take_on(core, call); !taken) {
     co_return refuse(taken.error());
   }
-  if (call.content_type.starts_with(kProtobufType) && !call.body.empty()) {
-    const auto object = read_protobuf(call.body, *core.schemas);
-    if (!object) {
-      co_return refuse(bad_request(object.error().message));
-    }
-    call.body = to_json(*object);
-    call.content_type = "application/json";
+  if (const auto taken = take_in(core, call); !taken) {
+    co_return refuse(taken.error());
   }
   auto request = read_request(core.registry, std::move(call));
   if (!request) {
@@ -55,6 +99,16 @@ Task<Answer> answer_call(Core& core, Call call) {
   Answer answer = co_await handle(core, shared);
   core.requests.count(*shared, answer.status);
   add_warnings(shared->warnings, answer);
+  co_return answer;
+}
+
+// The done callback travels with the answer, so that both are there when the batch is committed.
+Task<Answer> answer_call(Core& core, Call call) {
+  const bool yaml = wants_yaml(call);
+  Answer answer = co_await answer_in_json(core, std::move(call));
+  if (yaml) {
+    put_in_yaml(answer);
+  }
   co_return answer;
 }
 

@@ -97,7 +97,9 @@ Outcome<Form> read_form(const Request& request) {
     return form;
   }
   for (const MediaType& type : accepted) {
-    if (type.type != "application/json" && type.type != "*/*" && type.type != "application/*") {
+    // Made of JSON when all is done; but not event by event.
+    const bool yaml = type.type == "application/yaml" && !request.is_watch();
+    if (!yaml && type.type != "application/json" && type.type != "*/*" && type.type != "application/*") {
       continue;
     }
     const std::string_view as = type.parameter("as");

@@ -200,6 +200,8 @@ class Asker:
     def _request(self, step):
         answer = self._open(step)
         text = answer.read().decode()
+        if answer.headers.get_content_type() == "application/yaml":
+            text = json.dumps(yaml.safe_load(text))
         return {"code": answer.status, "body": _decoded(text), "warnings": answer.headers.get_all("Warning") or []}
 
     def _watch(self, step):
