@@ -115,6 +115,14 @@ Outcome<> check_gift(Core& core, const Request& request, const Object* before, c
   };
   const Value rules = given_rules(core, object, request.ns);
   std::vector<Deed> deeds;
+  const auto gathers = [](const Object* role) {
+    return role != nullptr && object_at(*role, {"aggregationRule"}) != nullptr;
+  };
+  if (reference == nullptr && (gathers(&object) || gathers(before))) {
+    // Its labels may come to take in any role.
+    deeds.push_back({.verb = "*", .group = "*", .resource = "*"});
+    deeds.push_back({.verb = "*", .path = "*"});
+  }
   for (std::size_t i = 0; rules.is_array() && i < rules.get_array().size(); ++i) {
     if (!add_deeds(rules.get_array()[i], request.ns, deeds)) {
       return refused(fmt::format("these are more than {} rights", kMostRights));

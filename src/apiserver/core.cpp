@@ -128,7 +128,8 @@ Core::Core(ApiOptions options_given, std::unique_ptr<BuiltinSchemas> schemas_giv
       namespaces(*this),
       event_lives(*this),
       webhooks(*this),
-      rights(*this) {}
+      rights(*this),
+      roles(*this) {}
 
 void Core::serve(Call call, Api::Done done) {
   begin(answer_call(*this, std::move(call)), std::move(done));
@@ -254,6 +255,7 @@ void Core::changed(std::string_view table, const Key& key, const Facts* before, 
   definitions.changed(table, key, now != nullptr);
   webhooks.changed(table);
   rights.changed(table);
+  roles.changed(table);
 }
 
 bool may_go(std::string_view table, const Object& object) {

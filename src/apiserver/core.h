@@ -25,6 +25,7 @@
 #include "apiserver/removals.h"
 #include "apiserver/request.h"
 #include "apiserver/rights.h"
+#include "apiserver/roles.h"
 #include "apiserver/snapshots.h"
 #include "apiserver/store.h"
 #include "apiserver/task.h"
@@ -93,6 +94,7 @@ class Core {
   EventLives event_lives;
   WebhookCaller webhooks;
   Rights rights;
+  Roles roles;
   RequestCounts requests;
   // Pages that take long to make, by path, as long as the kinds stay the same.
   std::map<std::string, std::string, std::less<>> openapi_pages;

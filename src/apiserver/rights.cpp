@@ -170,9 +170,6 @@ std::vector<RightsRule> Rights::rules_of(const Value& reference, const std::stri
   if (const auto role = core_.read(of_cluster ? kClusterRoles : kRoles, {of_cluster ? std::string() : ns, name})) {
     return read_rules(*role);
   }
-  if (of_cluster && name == "cluster-admin") {
-    return {everything()};
-  }
   return {};
 }
 

@@ -1,7 +1,6 @@
 // Who may do what: the roles and bindings that are stored, as RBAC reads them. Api thread only.
 //
-// A role that grants others by labels (aggregationRule) grants what its own rules say. The role cluster-admin need not
-// be stored.
+// A role that grants others by labels (aggregationRule) grants what its own rules say: roles.h keeps those.
 #pragma once
 
 #include <optional>

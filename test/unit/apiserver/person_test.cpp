@@ -121,8 +121,13 @@ TEST_F(Impersonation, ReviewsOfOneselfAreOfThePerson) {
                        R"("spec":{"namespace":"default"}})"),
                    {"status", "resourceRules"});
   };
-  EXPECT_EQ(rules({"alice"}), "[]");
-  EXPECT_EQ(rules({"alice", {"devs"}}), R"([{"verbs":["list"],"apiGroups":[""],"resources":["pods"]}])");
+  const std::string everybodys =
+      R"({"verbs":["create"],"apiGroups":["authorization.k8s.io"],)"
+      R"("resources":["selfsubjectaccessreviews","selfsubjectrulesreviews"]},)"
+      R"({"verbs":["create"],"apiGroups":["authentication.k8s.io"],"resources":["selfsubjectreviews"]})";
+  EXPECT_EQ(rules({"alice"}), "[" + everybodys + "]");
+  EXPECT_EQ(rules({"alice", {"devs"}}),
+            R"([{"verbs":["list"],"apiGroups":[""],"resources":["pods"]},)" + everybodys + "]");
   const Answer who = ask({"alice", {"devs"}, "u-1", {{"scopes", {"view", "edit"}}}},
                          "/apis/authentication.k8s.io/v1/selfsubjectreviews",
                          R"({"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"})");

@@ -53,6 +53,47 @@ TEST_F(Rights, WithoutARoleThereIsDiscoveryAndNothingElse) {
   EXPECT_EQ(ask("GET", "/api/v1/namespaces/default/pods/a"), 403) << "nor whether there is one";
 }
 
+TEST_F(Rights, OfViewersGrowByTheRolesThatAreLabelledSo) {
+  const std::string of = std::string(kRbac) + "/namespaces/default";
+  bind(of, R"({"metadata":{"name":"v"},)", "ClusterRole", "", "view");
+  EXPECT_TRUE(World::eventually([&] { return ask("GET", kMaps) == 200; }));
+  EXPECT_EQ(ask("GET", "/api/v1/namespaces/default/secrets"), 403);
+  EXPECT_EQ(ask("POST", kMaps, config_map("a")), 403);
+  (void)world.post(std::string(kRbac) + "/clusterroles", R"({"metadata":{"name":"more","labels":{
+    "rbac.authorization.k8s.io/aggregate-to-view":"true"}},"rules":[{"apiGroups":[""],"resources":["secrets"],"verbs":["list"]}]})");
+  EXPECT_TRUE(World::eventually([&] { return ask("GET", "/api/v1/namespaces/default/secrets") == 200; }));
+  (void)world.remove(std::string(kRbac) + "/clusterroles/more");
+  EXPECT_TRUE(World::eventually([&] { return ask("GET", "/api/v1/namespaces/default/secrets") == 403; }));
+}
+
+TEST_F(Rights, OfRolesThatGatherFromEachOtherAreThoseThatOthersSay) {
+  const auto make = [&](const std::string& name, const std::string& from, const std::string& rules) {
+    const Answer made =
+        world.post(std::string(kRbac) + "/clusterroles",
+                   R"({"metadata":{"name":")" + name + R"(","labels":{"of":")" + name + R"("}},"rules":)" + rules +
+                       R"(,"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"of":")" + from + R"("}}]}})");
+    EXPECT_EQ(made.status, 201) << made.text();
+  };
+  make("one", "two", R"([{"apiGroups":[""],"resources":["pods"],"verbs":["list"]}])");
+  make("two", "three", R"([{"apiGroups":[""],"resources":["nodes"],"verbs":["list"]}])");
+  make("three", "one", R"([{"apiGroups":[""],"resources":["secrets"],"verbs":["list"]}])");
+  const std::string rule = R"([{"apiGroups":[""],"resources":["configmaps"],"verbs":["list"]}])";
+  (void)world.post(std::string(kRbac) + "/clusterroles",
+                   R"({"metadata":{"name":"four","labels":{"of":"two"}},"rules":)" + rule + "}");
+  for (const char* name : {"one", "two", "three"}) {
+    const std::string path = std::string(kRbac) + "/clusterroles/" + name;
+    EXPECT_TRUE(World::eventually([&] { return text_in(world.get(path), {"rules"}) == rule; })) << name;
+  }
+}
+
+TEST_F(Rights, ToGatherRolesTakesAllRights) {
+  grant(R"([{"apiGroups":["rbac.authorization.k8s.io"],"resources":["clusterroles"],"verbs":["create"]}])", true);
+  EXPECT_EQ(ask("POST", std::string(kRbac) + "/clusterroles", R"({"metadata":{"name":"none"},"rules":[]})"), 201);
+  EXPECT_EQ(ask("POST", std::string(kRbac) + "/clusterroles", R"({"metadata":{"name":"all"},"rules":[],
+    "aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"kubernetes.io/bootstrapping":"rbac-defaults"}}]}})"),
+            403);
+}
+
 TEST_F(Rights, ARoleOfANamespaceEndsThere) {
   grant(R"([{"apiGroups":[""],"resources":["configmaps"],"verbs":["create","list"]}])", false);
   EXPECT_EQ(ask("POST", kMaps, config_map("a")), 201);
@@ -143,7 +184,7 @@ TEST_F(Rights, WhoMayEscalateOrBindGivesAnything) {
   EXPECT_EQ(ask("GET", "/api/v1/secrets"), 403) << "he was not among the subjects";
 }
 
-TEST_F(Rights, TheAdministratorsRoleNeedNotBeThere) {
+TEST_F(Rights, TheAdministratorsRoleGivesEverything) {
   bind(kRbac, R"({"apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"all"},)", "ClusterRole", "Cluster",
        "cluster-admin");
   EXPECT_EQ(ask("GET", "/api/v1/secrets"), 200);
