@@ -93,6 +93,7 @@ class Api::Thread {
     core.definitions.begin();
     make_priority_classes(core);
     core.roles.begin();
+    core.quotas.begin();
     core.namespaces.begin();
     core.garbage.look_at_all();
     core.event_lives.begin();

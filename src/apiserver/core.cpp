@@ -129,7 +129,8 @@ Core::Core(ApiOptions options_given, std::unique_ptr<BuiltinSchemas> schemas_giv
       event_lives(*this),
       webhooks(*this),
       rights(*this),
-      roles(*this) {}
+      roles(*this),
+      quotas(*this) {}
 
 void Core::serve(Call call, Api::Done done) {
   begin(answer_call(*this, std::move(call)), std::move(done));
@@ -256,6 +257,7 @@ void Core::changed(std::string_view table, const Key& key, const Facts* before, 
   webhooks.changed(table);
   rights.changed(table);
   roles.changed(table);
+  quotas.changed(table, key);
 }
 
 bool may_go(std::string_view table, const Object& object) {

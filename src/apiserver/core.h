@@ -22,6 +22,7 @@
 #include "apiserver/kind.h"
 #include "apiserver/metadata.h"
 #include "apiserver/namespaces.h"
+#include "apiserver/quotas.h"
 #include "apiserver/removals.h"
 #include "apiserver/request.h"
 #include "apiserver/rights.h"
@@ -95,6 +96,7 @@ class Core {
   WebhookCaller webhooks;
   Rights rights;
   Roles roles;
+  Quotas quotas;
   RequestCounts requests;
   // Pages that take long to make, by path, as long as the kinds stay the same.
   std::map<std::string, std::string, std::less<>> openapi_pages;

@@ -124,6 +124,9 @@ Task<Answer> store_new(Core& core, Written written) {
   if (core.store.find(kind->table, key) != nullptr) {
     co_return refuse(already_exists(kind->what(), name));
   }
+  if (const auto within = core.quotas.check(*stored, key, written.object); !within) {
+    co_return refuse(within.error());
+  }
   if (request.dry_run()) {
     co_return rehearsed_answer(201, std::move(given));
   }
@@ -151,6 +154,11 @@ Task<std::optional<Answer>> store_changed(Core& core, Written written) {
   const Entry* entry = core.store.find(kind->table, key);
   if (entry == nullptr || entry->revision != written.expected) {
     co_return std::optional<Answer>();
+  }
+  // Others that change something of a pod take nothing more of a quota.
+  const bool takes_more = kind->table != "pods" ? request.subresource.empty() : request.subresource == "resize";
+  if (const auto within = takes_more ? core.quotas.check(*stored, key, written.object) : Outcome<>(); !within) {
+    co_return std::optional<Answer>(refuse(within.error()));
   }
   if (request.dry_run()) {
     co_return std::optional<Answer>(rehearsed_answer(200, std::move(given)));
