@@ -78,6 +78,10 @@ constexpr auto kKinds = std::to_array<BuiltinKind>({
      GANTREE_API("admissionregistration") "MutatingWebhookConfiguration"},
     {kAdmission, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false, "", "api-extensions",
      "", GANTREE_API("admissionregistration") "ValidatingWebhookConfiguration"},
+    {kAdmission, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", false, "", "api-extensions",
+     "status", GANTREE_API("admissionregistration") "ValidatingAdmissionPolicy"},
+    {kAdmission, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", false, "",
+     "api-extensions", "", GANTREE_API("admissionregistration") "ValidatingAdmissionPolicyBinding"},
     {"apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", false, "crd,crds",
      "api-extensions", "status", "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"},
 

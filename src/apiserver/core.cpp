@@ -128,6 +128,7 @@ Core::Core(ApiOptions options_given, std::unique_ptr<BuiltinSchemas> schemas_giv
       namespaces(*this),
       event_lives(*this),
       webhooks(*this),
+      policies(*this),
       rights(*this),
       roles(*this),
       quotas(*this) {}
@@ -255,6 +256,7 @@ void Core::changed(std::string_view table, const Key& key, const Facts* before, 
   namespaces.changed(table, key, now);
   definitions.changed(table, key, now != nullptr);
   webhooks.changed(table);
+  policies.changed(table);
   rights.changed(table);
   roles.changed(table);
   quotas.changed(table, key);

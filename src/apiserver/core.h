@@ -22,6 +22,7 @@
 #include "apiserver/kind.h"
 #include "apiserver/metadata.h"
 #include "apiserver/namespaces.h"
+#include "apiserver/policies.h"
 #include "apiserver/quotas.h"
 #include "apiserver/removals.h"
 #include "apiserver/request.h"
@@ -94,6 +95,7 @@ class Core {
   Namespaces namespaces;
   EventLives event_lives;
   WebhookCaller webhooks;
+  Policies policies;
   Rights rights;
   Roles roles;
   Quotas quotas;

@@ -106,6 +106,30 @@ void fill_webhooks(Object& configuration, bool mutating) {
   });
 }
 
+void fill_match(Object& resources) {
+  fall_back(resources, "matchPolicy", "Equivalent");
+  fall_back(resources, "namespaceSelector", Object());
+  fall_back(resources, "objectSelector", Object());
+  for (const std::string_view key : {"resourceRules", "excludeResourceRules"}) {
+    for_each_in(resources, key, [](Object& rule) { fall_back(rule, "scope", "*"); });
+  }
+}
+
+void fill_admission_policy(Object& policy) {
+  Object* spec = object_or_new(policy, "spec");
+  if (spec == nullptr) {
+    return;
+  }
+  if (!policy.at("spec").get_object().contains("policyName")) {
+    fall_back(*spec, "failurePolicy", "Fail");
+  }
+  for (const std::string_view key : {"matchConstraints", "matchResources"}) {
+    if (Value* resources = spec->if_contains(key); resources != nullptr && resources->is_object()) {
+      fill_match(resources->get_object());
+    }
+  }
+}
+
 void fill_network_policy(Object& policy) {
   Object* spec = object_or_new(policy, "spec");
   if (spec == nullptr) {
@@ -308,7 +332,11 @@ void fill_defaults(std::string_view group, std::string_view kind, Object& object
   } else if ((group == "apps" && kind != "ControllerRevision") || group == "batch") {
     fill_workload(kind, object);
   } else if (group == "admissionregistration.k8s.io") {
-    fill_webhooks(object, kind == "MutatingWebhookConfiguration");
+    if (kind.starts_with("ValidatingAdmissionPolicy")) {
+      fill_admission_policy(object);
+    } else {
+      fill_webhooks(object, kind == "MutatingWebhookConfiguration");
+    }
   } else if (group == "apiextensions.k8s.io") {
     fill_definition(object);
   } else if (group == "scheduling.k8s.io") {

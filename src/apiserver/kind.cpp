@@ -27,6 +27,8 @@ const std::set<std::string, std::less<>> kCountsGenerations = {
     "priorityclasses.scheduling.k8s.io",
     "mutatingwebhookconfigurations.admissionregistration.k8s.io",
     "validatingwebhookconfigurations.admissionregistration.k8s.io",
+    "validatingadmissionpolicies.admissionregistration.k8s.io",
+    "validatingadmissionpolicybindings.admissionregistration.k8s.io",
     "customresourcedefinitions.apiextensions.k8s.io",
     "ingresses.networking.k8s.io",
     "ingressclasses.networking.k8s.io",

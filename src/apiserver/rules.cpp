@@ -203,6 +203,8 @@ FieldErrors check_create(std::string_view group, std::string_view kind, const Ob
     check_lease(object, errors);
   } else if (group == "rbac.authorization.k8s.io") {
     check_role(kind, object, errors);
+  } else if (group == "admissionregistration.k8s.io" && kind.starts_with("ValidatingAdmissionPolicy")) {
+    check_admission_policy(kind, object, errors);
   } else if (group == "admissionregistration.k8s.io") {
     check_webhooks(object, errors);
   }

@@ -26,6 +26,7 @@ void check_taints(const Object& node, FieldErrors& errors);
 void check_service(const Object& service, FieldErrors& errors);
 void check_role(std::string_view kind, const Object& object, FieldErrors& errors);  // and bindings
 void check_webhooks(const Object& configuration, FieldErrors& errors);
+void check_admission_policy(std::string_view kind, const Object& object, FieldErrors& errors);  // and bindings
 void check_budget(const Object& object, FieldErrors& errors);
 void check_lease(const Object& object, FieldErrors& errors);
 void check_secret(const Object& secret, FieldErrors& errors);  // what its type demands

@@ -216,6 +216,28 @@ void webhook_cells(const Value& object, std::int64_t now, Array& cells) {
   cells.push_back(Value(age_of(object, now)));
 }
 
+void policy_cells(const Value& object, std::int64_t now, Array& cells) {
+  const std::string_view kind = text_at(object, {"spec", "paramKind", "kind"});
+  cells.push_back(Value(name_of(object)));
+  cells.push_back(Value(static_cast<std::int64_t>(size_at(object, {"spec", "validations"}))));
+  cells.push_back(kind.empty() ? Value("<unset>")
+                               : Value(std::string(text_at(object, {"spec", "paramKind", "apiVersion"})) + "/" +
+                                       std::string(kind)));
+  cells.push_back(Value(age_of(object, now)));
+}
+
+void policy_binding_cells(const Value& object, std::int64_t now, Array& cells) {
+  const std::string_view name = text_at(object, {"spec", "paramRef", "name"});
+  const std::string ns(text_at(object, {"spec", "paramRef", "namespace"}));
+  cells.push_back(Value(name_of(object)));
+  cells.push_back(Value(text_at(object, {"spec", "policyName"})));
+  cells.push_back(object_at(object, {"spec", "paramRef"}) == nullptr ? Value("<unset>")
+                  : name.empty()                                     ? Value("<selector>")
+                  : ns.empty()                                       ? Value(name)
+                                                                     : Value(ns + "/" + std::string(name)));
+  cells.push_back(Value(age_of(object, now)));
+}
+
 void binding_cells(const Value& object, std::int64_t now, Array& cells) {
   std::array<std::string, 3> subjects;
   const Array* list = array_at(object, {"subjects"});
@@ -282,6 +304,12 @@ constexpr auto kBudget = std::to_array<TableColumn>({kName,
                                                      {"Allowed Disruptions", "integer", 0, "Pods that may go now."},
                                                      kAge});
 constexpr auto kWebhooks = std::to_array<TableColumn>({kName, {"Webhooks", "integer", 0, "How many there are."}, kAge});
+constexpr auto kPolicy = std::to_array<TableColumn>({kName,
+                                                     {"Validations", "integer", 0, "How many rules it has."},
+                                                     {"ParamKind", "string", 0, "What its parameters are."},
+                                                     kAge});
+constexpr auto kPolicyBinding = std::to_array<TableColumn>(
+    {kName, {"PolicyName", "string", 0, "The policy."}, {"ParamRef", "string", 0, "Its parameters."}, kAge});
 constexpr auto kBinding =
     std::to_array<TableColumn>({kName,
                                 {"Role", "string", 0, "The role that is given."},
@@ -307,6 +335,8 @@ constexpr auto kTables = std::to_array<KindTable>({
     {"policy", "PodDisruptionBudget", kBudget, budget_cells},
     {kAdmission, "MutatingWebhookConfiguration", kWebhooks, webhook_cells},
     {kAdmission, "ValidatingWebhookConfiguration", kWebhooks, webhook_cells},
+    {kAdmission, "ValidatingAdmissionPolicy", kPolicy, policy_cells},
+    {kAdmission, "ValidatingAdmissionPolicyBinding", kPolicyBinding, policy_binding_cells},
     {kRbac, "RoleBinding", kBinding, binding_cells},
     {kRbac, "ClusterRoleBinding", kBinding, binding_cells},
 });

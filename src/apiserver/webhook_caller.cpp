@@ -17,58 +17,6 @@ constexpr std::size_t kLongestAnswer = std::size_t{8} << 20;
 constexpr std::chrono::minutes kIdle{5};
 constexpr std::int64_t kUsualPort = 443;
 
-std::vector<std::string> texts(const Value& value, std::string_view key) {
-  std::vector<std::string> result;
-  if (const Array* array = array_at(value, {key})) {
-    for (const Value& item : *array) {
-      result.emplace_back(text_of(item));
-    }
-  }
-  return result;
-}
-
-// An absent selector selects all; one that cannot be read too, since it was accepted once.
-LabelSelector selector_at(const Value& value, std::string_view key) {
-  const Value* given = find(value, {key});
-  if (given == nullptr) {
-    return {};
-  }
-  auto selector = LabelSelector::from_object(given);
-  return selector ? std::move(*selector) : LabelSelector();
-}
-
-std::shared_ptr<const Hook> read_hook(const Value& value) {
-  auto hook = std::make_shared<Hook>();
-  hook->name = text_at(value, {"name"});
-  if (const Array* rules = array_at(value, {"rules"})) {
-    for (const Value& rule : *rules) {
-      const std::string_view scope = text_at(rule, {"scope"});
-      hook->rules.push_back({texts(rule, "operations"), texts(rule, "apiGroups"), texts(rule, "apiVersions"),
-                             texts(rule, "resources"), scope.empty() ? "*" : std::string(scope)});
-    }
-  }
-  hook->namespaces = selector_at(value, "namespaceSelector");
-  hook->objects = selector_at(value, "objectSelector");
-  hook->equivalent = text_at(value, {"matchPolicy"}) != "Exact";
-  hook->must_succeed = text_at(value, {"failurePolicy"}) != "Ignore";
-  hook->again = text_at(value, {"reinvocationPolicy"}) == "IfNeeded";
-  const std::string_view effects = text_at(value, {"sideEffects"});
-  hook->has_side_effects = effects != "None" && effects != "NoneOnDryRun";
-  if (const Value* seconds = find(value, {"timeoutSeconds"}); seconds != nullptr && seconds->is_int64()) {
-    hook->timeout = std::chrono::seconds(seconds->get_int64());
-  }
-  const Array* conditions = array_at(value, {"matchConditions"});
-  for (std::size_t i = 0; conditions != nullptr && i < conditions->size(); ++i) {
-    if (auto program = CelProgram::compile(text_at((*conditions)[i], {"expression"}))) {
-      hook->conditions.emplace_back(text_at((*conditions)[i], {"name"}), std::move(*program));
-    }
-  }
-  if (const Object* client = object_at(value, {"clientConfig"})) {
-    hook->client = *client;
-  }
-  return hook;
-}
-
 Hooks read_hooks(const Core& core, std::string_view name) {
   Hooks hooks;
   if (const Table* table = core.store.find_table(name)) {

@@ -8,12 +8,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "apiserver/cel.h"
+#include "apiserver/hook.h"
 #include "apiserver/json.h"
-#include "apiserver/selector.h"
 #include "apiserver/task.h"
 #include "base/error.h"
 
@@ -25,25 +23,6 @@ namespace gantree::apiserver {
 
 class Core;
 
-// One webhook of a configuration.
-struct Hook {
-  struct Rule {
-    std::vector<std::string> operations, groups, versions, resources;
-    std::string scope;  // "*", "Cluster" or "Namespaced"
-  };
-  std::string name;
-  std::vector<Rule> rules;
-  LabelSelector namespaces;
-  LabelSelector objects;
-  bool equivalent = true;    // matchPolicy
-  bool must_succeed = true;  // failurePolicy
-  bool again = false;        // reinvocationPolicy IfNeeded
-  bool has_side_effects = false;
-  std::chrono::milliseconds timeout{10'000};
-  // matchConditions; those beyond the part of CEL that is known here are taken to hold.
-  std::vector<std::pair<std::string, std::shared_ptr<const CelProgram>>> conditions;  // by name
-  Object client;
-};
 using Hooks = std::vector<std::shared_ptr<const Hook>>;
 
 class WebhookCaller {

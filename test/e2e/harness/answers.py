@@ -44,7 +44,8 @@ NAMESPACED = {"v1": ["pods", "configmaps", "secrets", "services", "serviceaccoun
               "networking.k8s.io/v1": ["networkpolicies"]}
 WHOLE = {"v1": ["namespaces", "nodes", "persistentvolumes"], "scheduling.k8s.io/v1": ["priorityclasses"],
          "rbac.authorization.k8s.io/v1": ["clusterroles", "clusterrolebindings"],
-         "admissionregistration.k8s.io/v1": ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+         "admissionregistration.k8s.io/v1": ["mutatingwebhookconfigurations", "validatingwebhookconfigurations", "validatingadmissionpolicies",
+                                             "validatingadmissionpolicybindings"],
          "apiextensions.k8s.io/v1": ["customresourcedefinitions"], "node.k8s.io/v1": ["runtimeclasses"], "storage.k8s.io/v1": ["storageclasses"]}
 PATIENCE = 30.0
 
