@@ -170,7 +170,7 @@ void sync_deployment(const Item& deployment, Turn& turn) {
     if (text_at(rollout.root, {"metadata", "annotations", kRevision}) != number && rollout.current->number > 0) {
       Object annotations;
       annotations[kRevision] = number;
-      turn.patch(deployment, Object{{"metadata", Object{{"annotations", std::move(annotations)}}}});
+      turn.annotate(deployment, std::move(annotations));
       return;  // the status is told of the version that this makes
     }
   }

@@ -211,6 +211,11 @@ void note_ending(const JobState& state, const Ending& ending, const Counting& co
   set_condition(conditions,
                 {ending.success ? "Complete" : "Failed", "True", ending.reason, ending.message, {}, "lastProbeTime"},
                 turn.now());
+  // A Job that is over has begun, but for one that has nothing to do and may not do it.
+  const bool of_nothing = state.suspended() && state.completions == 0;
+  if (text_at(state.root, {"status", "startTime"}).empty() && !of_nothing) {
+    status["startTime"] = rfc3339(turn.now());
+  }
   if (ending.success) {
     status["completionTime"] = rfc3339(turn.now());
     turn.tell(state.job, "Normal", "Completed", "Job completed");

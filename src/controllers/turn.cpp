@@ -67,6 +67,11 @@ void Turn::patch(const Item& item, Object patch) {
   write(Verb::kPatch, item, patch);
 }
 
+void Turn::annotate(const Item& item, Object annotations) {
+  write(Verb::kPatchStatus, item,
+        Object{{"metadata", Object{{"uid", item.uid}, {"annotations", std::move(annotations)}}}});
+}
+
 void Turn::patch_status(const Item& item, Object status) {
   const Object known = item.value();
   if (says_nothing_new(status, object_at(known, {"status"}))) {

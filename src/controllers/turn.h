@@ -60,6 +60,8 @@ class Turn {
   // What is told of the object once the last write is carried out, or refused.
   void tell_when_done(const Item& about, Notice::Words words);
   void patch(const Item& item, Object patch);
+  // By way of the status, where they do not count as something else that is wanted.
+  void annotate(const Item& item, Object annotations);
   // Only where it differs from the status that the object has.
   void patch_status(const Item& item, Object status);
   // The same for what was computed from this very version of the object.

@@ -1,7 +1,8 @@
 // A cluster for the controllers to work on: objects in memory, written to as an API server would, time by hand.
 //
 // Knows as much of the API as the controllers rely on: generated names, uids, versions, merge patches with
-// preconditions, generation, finalizers, grace, and that what a gone owner controls is deleted.
+// preconditions, generation, finalizers, grace, and that what a gone owner controls is deleted. A status that an API
+// server would not take from a controller fails the test.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/rules.h"
 #include "controllers/conductor.h"
 #include "controllers/names.h"
 
@@ -181,7 +183,7 @@ class FakeCluster {
     }
   }
 
-  int merge(Kind kind, const std::string& name, const Object& patch, Text* text) {
+  int merge(Kind kind, const std::string& name, const Object& patch, Text* text, bool of_status = false) {
     const auto at = objects_[kind].find(name);
     if (at == objects_[kind].end()) {
       return 404;
@@ -193,9 +195,19 @@ class FakeCluster {
         (!version.empty() && version != text_at(object, {"metadata", "resourceVersion"}))) {
       return 409;
     }
-    const Value before = object.contains("spec") ? object["spec"] : Value();
     merge_into(object, patch);
-    if (object.contains("spec") && !apiserver::same(object["spec"], before)) {
+    if (text != nullptr) {
+      const KindFacts& of = facts(kind);
+      for (const apiserver::FieldError& error : apiserver::check_status(of.group, of.name, at->second, object)) {
+        ADD_FAILURE() << "an API server would refuse it: " << error.field << ": " << error.message;
+      }
+    }
+    const auto differ = [&](std::initializer_list<std::string_view> keys) {
+      const Value* before = apiserver::find(at->second, keys);
+      const Value* now = apiserver::find(object, keys);
+      return !apiserver::same(before == nullptr ? Value() : *before, now == nullptr ? Value() : *now);
+    };
+    if (!of_status && (differ({"spec"}) || (kind == Kind::kDeployment && differ({"metadata", "annotations"})))) {
       object_in(object, "metadata")["generation"] = whole_at(object, {"metadata", "generation"}) + 1;
     }
     store(kind, name, object);
@@ -270,7 +282,7 @@ class FakeCluster {
       }
       case Verb::kPatch:
       case Verb::kPatchStatus:
-        return merge(write.kind, name, body, &text);
+        return merge(write.kind, name, body, &text, write.verb == Verb::kPatchStatus);
       case Verb::kBind: {
         Object pod = objects_[Kind::kPod].at(name);
         object_in(pod, "spec")["nodeName"] = write.node;

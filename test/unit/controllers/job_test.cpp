@@ -122,6 +122,25 @@ TEST_F(JobTest, SuspendedHasNoPodsNoStartAndNoFailures) {
   EXPECT_FALSE(text_at(status(), {"startTime"}).empty());
 }
 
+TEST_F(JobTest, OfNothingCompletesAsSoonAsItStarts) {
+  cluster.add(Kind::kJob, job("'parallelism':1,'completions':0"));
+  EXPECT_TRUE(has("Complete"));
+  EXPECT_EQ(text_at(status(), {"startTime"}), text_at(status(), {"completionTime"}));
+}
+
+TEST_F(JobTest, OfNothingCompletesWithoutAStartWhereItIsSuspended) {
+  cluster.add(Kind::kJob, job("'parallelism':1,'completions':0,'suspend':true"));
+  EXPECT_TRUE(has("Complete"));
+  EXPECT_EQ(text_at(status(), {"startTime"}), "");
+}
+
+TEST_F(JobTest, FailsByWhatFailedBeforeItWasSuspended) {
+  cluster.add(Kind::kJob, job("'parallelism':1,'completions':1,'suspend':true"));
+  cluster.change(Kind::kJob, "train", "{'status':{'failed':3}}");
+  EXPECT_TRUE(has("Failed"));
+  EXPECT_FALSE(text_at(status(), {"startTime"}).empty()) << "which every Job that is over must tell";
+}
+
 TEST_F(JobTest, EndsAtItsDeadlineAndGoesWhenItsTimeToLiveIsOver) {
   cluster.add(Kind::kJob,
               job("'parallelism':1,'completions':1,'activeDeadlineSeconds':30,'ttlSecondsAfterFinished':60"));
