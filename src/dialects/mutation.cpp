@@ -99,9 +99,12 @@ Mutation create(const Mutator& mutator, const NamedObject& named, const JobDefau
 
 Mutation enqueue(const Mutator& mutator, const NamedObject& named, const JobDefaults& defaults) {
   const std::string_view queue = kueue::queue_to_join(named.object, defaults.queue);
-  return queue.empty() ? Mutation{} : with_label(named, {kueue::kQueueName, queue}, [&](const NamedObject& labelled) {
-    return create(mutator, labelled, defaults);
-  });
+  if (queue.empty()) {
+    const std::string unheeded = kueue::unheeded_topology(named);
+    return {.warnings = unheeded.empty() ? std::vector<std::string>() : std::vector{unheeded}};
+  }
+  return with_label(named, {kueue::kQueueName, queue},
+                    [&](const NamedObject& labelled) { return create(mutator, labelled, defaults); });
 }
 
 Admission admit(const Mutator& mutator, const NamedObject& named, const Object* old) {

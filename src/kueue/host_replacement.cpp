@@ -220,11 +220,12 @@ Submission HostReplacement::asked_for(Entry& entry) {
 }
 
 void HostReplacement::evict(Entry& entry, const std::set<std::string>& hosts, Time now, Step& step) {
-  evictions_.evict(entry,
-                   {.reason = "NodeFailures",
-                    .message = fmt::format("hosts failed{}, and no others take their pods where they have to be",
-                                           hosts.empty() ? "" : fmt::format(" ({})", fmt::join(hosts, ", ")))},
-                   now, step);
+  evictions_.evict(
+      entry,
+      {.reason = "NodeFailures",
+       .message = fmt::format("hosts are lost or closed to pods{}, and no others take theirs where they have to be",
+                              hosts.empty() ? "" : fmt::format(" ({})", fmt::join(hosts, ", ")))},
+      now, step);
   evictions_.write(entry, now, step);
 }
 

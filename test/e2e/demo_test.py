@@ -155,8 +155,20 @@ def test_on_a_terminal_it_shows_a_live_view_and_leaves_the_cluster_running_until
     assert nobody_listens(terminal.text)
 
 
-def test_on_a_terminal_ctrl_c_in_the_live_view_ends_it_all(terminal):
+def test_on_a_terminal_ctrl_c_in_the_live_view_leaves_it_and_a_second_one_ends_it_all(terminal):
     terminal.wait_for("q quit")
+    terminal.press(b"\x03")
+    terminal.wait_for("The cluster goes on until you press Ctrl-C.")
+    assert not nobody_listens(terminal.text)
     terminal.press(b"\x03")
     assert wait_until(terminal.ended, 20, lambda: f"the demo to end:\n{terminal.text[-2000:]}") == (0,)
     assert nobody_listens(terminal.text)
+
+
+def test_a_second_demo_does_not_take_the_first_ones_folder(terminal, tmp_path):
+    terminal.wait_for("q quit")
+    second = in_a_pipe(tmp_path / "demo")
+    assert second.returncode == 1 and "a cluster runs in" in second.stderr and "already" in second.stderr, second
+    assert not nobody_listens(terminal.text)
+    terminal.press(b"q")
+    terminal.wait_for("The cluster goes on until you press Ctrl-C.")

@@ -160,6 +160,20 @@ void object_to_unknown(json::Value annotations, Objection& objection) {
   }
 }
 
+// What can be no node label is no level of any topology.
+void object_to_no_labels(const TopologyRequest& request, Objection& objection) {
+  const auto check = [&](json::Value at, std::string_view annotation, std::string_view level) {
+    if (at && level != kAuto && !is_label_key(level)) {
+      objection.raise(at, fmt::format("{}: \"{}\" is no node label, and no level by that", annotation, level));
+    }
+  };
+  check(request.required, kRequired, request.required ? request.required.text() : "");
+  check(request.preferred, kPreferred, request.preferred ? request.preferred.text() : "");
+  for (const SliceRequest& slice : request.slices) {
+    check(request.slices_at, request.slices_annotation, slice.level);
+  }
+}
+
 // Turns annotations into level indices; keeps the first failure.
 class Resolver {
  public:
@@ -274,6 +288,7 @@ TopologyRequest read_topology_request(json::Reader& read, Objection& objection, 
     }
   }
   read_packing(objection, annotation(read, annotations, kPlacement), request);
+  object_to_no_labels(request, objection);
   return request;
 }
 

@@ -79,6 +79,7 @@ TEST(JobHook, RefusesAtOnceWhatContradictsItself) {
       {job(kQueue, "",
            "kueue.x-k8s.io/podset-required-topology: r, kueue.x-k8s.io/podset-unconstrained-topology: 'true'"),
        "contradicts"},
+      {job(kQueue, "", "kueue.x-k8s.io/podset-required-topology: not a label!"), "\"not a label!\" is no node label"},
       {job(kQueue, "", "kueue.x-k8s.io/podset-slice-size: '2'"), "needs kueue.x-k8s.io/podset-slice-required-topology"},
       {job(kQueue, "", "kueue.x-k8s.io/podset-slice-required-topology: r, kueue.x-k8s.io/podset-slice-size: none"),
        "whole number"},

@@ -132,6 +132,22 @@ TEST(WebhookServer, GivesNewJobsWithoutAClassTheOneNamedDefaultWhereThereIsOne) 
             std::string::npos);
 }
 
+TEST(WebhookServer, WarnsWhoeverAsksForATopologyAndNamesNoQueue) {
+  const auto warnings = [](std::string_view annotations) {
+    const std::string job = fmt::format(
+        R"({{"apiVersion":"batch/v1","kind":"Job","metadata":{{"name":"n"}},"spec":{{"template":{{"metadata":{{"annotations":{{{}}}}},"spec":{{"containers":[]}}}}}}}})",
+        annotations);
+    const Question question{.group = "batch", .kind = "Job", .object = job, .version = "v1"};
+    return respond(dialect_routes(),
+                   {.method = "POST", .path = "/enqueue/jobs", .query = {}, .headers = {}, .body = review_of(question)})
+        .body;
+  };
+  EXPECT_NE(
+      warnings(R"("kueue.x-k8s.io/podset-required-topology":"rack")").find("has no effect: this Job names no queue"),
+      std::string::npos);
+  EXPECT_EQ(warnings(R"("a":"b")").find("warnings"), std::string::npos);
+}
+
 TEST(WebhookServer, RefusesChangesOfJobsThatRun) {
   const std::string other =
       R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"n"},"spec":{"template":{"spec":{"containers":[]}}}})";

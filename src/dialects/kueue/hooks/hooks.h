@@ -16,6 +16,9 @@ namespace gantree::kueue {
 // Of a new object without the label: the queue that its annotation names, else `default` where its namespace has a
 // LocalQueue of that name; "" where it is left alone.
 [[nodiscard]] std::string_view queue_to_join(const Object& object, bool has_default);
+// Of a new object that stays in no queue: that what its templates ask of a topology counts for nothing; "" where they
+// ask for nothing.
+[[nodiscard]] std::string unheeded_topology(const NamedObject& named);
 // Of a new object in a queue: whether it gets the class `default` where there is one.
 [[nodiscard]] bool takes_default_class(const Object& object);
 

@@ -20,12 +20,6 @@ std::string_view text_in(const Object& object, std::string_view map, std::string
   return value ? value.text() : std::string_view{};
 }
 
-// Whether it would be what waits in a queue, and not something on its account.
-bool waits_itself(const Object& object) {
-  const bool has_node = object.kind == "Pod" && text_at(object.value["spec"], "nodeName");
-  return prebuilt_of(object).empty() && !has_node && !is_guest(object) && !is_part_of_workload(object);
-}
-
 std::string quoted(std::string_view text) {
   return text.empty() ? "none" : fmt::format("\"{}\"", text);
 }
@@ -42,6 +36,11 @@ std::string_view annotation_of(const Object& object, std::string_view key) {
 
 std::string_view queue_of(const Object& object) {
   return label_of(object, kQueueName);
+}
+
+bool waits_itself(const Object& object) {
+  const bool has_node = object.kind == "Pod" && text_at(object.value["spec"], "nodeName");
+  return prebuilt_of(object).empty() && !has_node && !is_guest(object) && !is_part_of_workload(object);
 }
 
 std::string_view queue_to_join(const Object& object, bool has_default) {

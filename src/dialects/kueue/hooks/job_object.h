@@ -17,6 +17,8 @@ namespace gantree::kueue {
 [[nodiscard]] std::string_view queue_of(const Object& object);
 [[nodiscard]] std::string_view prebuilt_of(const Object& object);
 [[nodiscard]] Owner controller_of(const Object& object);
+// Whether it would be what waits in a queue, and not something on its account.
+[[nodiscard]] bool waits_itself(const Object& object);
 // The field by which a job of its kind is stopped, and whether it is.
 [[nodiscard]] json::Patch::Path suspend_field(const Object& object);
 [[nodiscard]] bool is_suspended(const Object& object);

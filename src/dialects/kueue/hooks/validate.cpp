@@ -75,7 +75,33 @@ std::optional<std::string> wrong_roles(const Workload& workload) {
   return std::nullopt;
 }
 
+// The first annotation of a template by which a topology is asked for; "" where there is none.
+std::string_view asking_annotation(const Workload& workload) {
+  for (const PodTemplate& part : workload.templates) {
+    const json::Value annotations = part.annotations();
+    for (const std::string_view key : {kRequired, kPreferred, kUnconstrained, kSliceLevel, kSliceLayers}) {
+      if (annotations && annotations[key]) {
+        return key;
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string unheeded_topology(const NamedObject& named) {
+  if (!queue_of(named.object).empty() || !waits_itself(named.object)) {
+    return "";
+  }
+  const auto workload = read_workload(named);
+  const std::string_view asks = workload ? asking_annotation(*workload) : std::string_view();
+  return asks.empty() ? ""
+                      : fmt::format(
+                            "{} has no effect: this {} names no queue (label {}), so its pods are placed one by "
+                            "one, wherever there is room",
+                            asks, named.object.kind, kQueueName);
+}
 
 Admission validate_job(const NamedObject& named) {
   const Object& object = named.object;
