@@ -1,5 +1,6 @@
 #include "screen.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -7,7 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
-#include <vector>
+#include <utility>
 
 #include "output.h"
 
@@ -33,26 +34,9 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-Key key_of(std::string_view bytes) {
-  if (bytes == "q" || bytes == "Q" || bytes == "\x03" || bytes == "\x1b") {
-    return Key::kQuit;
-  }
-  if (bytes == "k" || bytes == "\x1b[A") {
-    return Key::kUp;
-  }
-  if (bytes == "j" || bytes == "\x1b[B") {
-    return Key::kDown;
-  }
-  if (bytes == "b" || bytes == "\x1b[5~") {
-    return Key::kPageUp;
-  }
-  if (bytes == " " || bytes == "\x1b[6~") {
-    return Key::kPageDown;
-  }
-  if (bytes == "G" || bytes == "\x1b[F") {
-    return Key::kBottom;
-  }
-  return bytes == "g" || bytes == "\x1b[H" ? Key::kTop : Key::kOther;
+int width() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace
@@ -95,36 +79,44 @@ Screen::~Screen() {
   delete saved_;
 }
 
-int Screen::draw(std::string_view text, int first, std::string_view footer) const {
+void Screen::draw(std::string_view text, int first, std::string_view footer) {
   const std::vector<std::string_view> lines = lines_of(text);
-  const int room = std::max(height() - 1, 1);
-  std::string frame = "\x1b[H";
-  for (int row = 0; row < room; ++row) {
-    const auto at = static_cast<std::size_t>(first + row);
-    frame += at < lines.size() ? lines[at] : std::string_view();
-    frame += "\x1b[0m\x1b[K\r\n";
+  const auto room = static_cast<std::size_t>(std::max(height() - 1, 1));
+  std::vector<std::string> rows(room);
+  for (std::size_t row = 0; row < room && static_cast<std::size_t>(first) + row < lines.size(); ++row) {
+    rows[row] = lines[static_cast<std::size_t>(first) + row];
   }
-  frame += std::string(footer) + "\x1b[K";
-  static_cast<void>(write_output(frame));
-  return static_cast<int>(lines.size());
+  rows.emplace_back(footer);
+  const int now_width = width();
+  if (shown_.size() != rows.size() || shown_width_ != now_width) {
+    shown_.clear();
+  }
+  std::string frame;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (row >= shown_.size() || shown_[row] != rows[row]) {
+      frame += fmt::format("\x1b[{};1H\x1b[2K{}\x1b[0m", row + 1, rows[row]);
+    }
+  }
+  shown_ = std::move(rows);
+  shown_width_ = now_width;
+  if (!frame.empty()) {
+    static_cast<void>(write_output(frame));
+  }
 }
 
-Key Screen::wait(std::chrono::milliseconds patience) const {
-  if (interrupted != 0) {
-    return Key::kQuit;
-  }
+std::vector<view::Key> Screen::wait(std::chrono::milliseconds patience) {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  const int ready = ::poll(&input, 1, static_cast<int>(patience.count()));
+  const int ready = interrupted != 0 ? 0 : ::poll(&input, 1, static_cast<int>(patience.count()));
   if (interrupted != 0) {
-    return Key::kQuit;
+    return {view::Key::kQuit};
   }
   if (ready <= 0) {
-    return Key::kNone;
+    return keys_.settle();
   }
-  char bytes[8];
+  char bytes[256];
   const ssize_t got = ::read(STDIN_FILENO, bytes, sizeof bytes);
   // A terminal that has gone away has nothing more to say.
-  return got <= 0 ? Key::kQuit : key_of(std::string_view(bytes, static_cast<std::size_t>(got)));
+  return got <= 0 ? std::vector{view::Key::kQuit} : keys_.take(std::string_view(bytes, static_cast<std::size_t>(got)));
 }
 
 }  // namespace gantree

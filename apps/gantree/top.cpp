@@ -56,7 +56,7 @@ std::vector<ApiKind> kinds_to_show() {
   return kinds;
 }
 
-// By it one sees when the picture was taken.
+// By it one sees that the view is alive.
 std::string clock_time() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   std::tm parts{};
@@ -136,33 +136,41 @@ bool wait_for_lists(const LiveObjects& objects) {
   return true;
 }
 
-void scroll(Key key, int lines, int& first) {
-  const int page = std::max(Screen::height() - 2, 1);
+int page_height() {
+  return std::max(Screen::height() - 2, 1);
+}
+
+// The first line to show of so many, as far as there are more than fit.
+int within(int first, int lines) {
+  return std::clamp(first, 0, std::max(lines - page_height(), 0));
+}
+
+int scrolled(view::Key key, int first, int lines) {
   switch (key) {
-    case Key::kUp:
-      --first;
-      break;
-    case Key::kDown:
-      ++first;
-      break;
-    case Key::kPageUp:
-      first -= page;
-      break;
-    case Key::kPageDown:
-      first += page;
-      break;
-    case Key::kTop:
-      first = 0;
-      break;
-    case Key::kBottom:
-      first = lines;
-      break;
-    case Key::kNone:
-    case Key::kQuit:
-    case Key::kOther:
+    case view::Key::kUp:
+      return within(first - 1, lines);
+    case view::Key::kDown:
+      return within(first + 1, lines);
+    case view::Key::kPageUp:
+      return within(first - page_height(), lines);
+    case view::Key::kPageDown:
+      return within(first + page_height(), lines);
+    case view::Key::kTop:
+      return 0;
+    case view::Key::kBottom:
+      return within(lines, lines);
+    case view::Key::kQuit:
+    case view::Key::kOther:
       break;
   }
-  first = std::clamp(first, 0, std::max(lines - page, 0));
+  return first;
+}
+
+// In one row, so that it never makes the terminal scroll.
+std::string footer(const std::string& trouble, const view::TextOptions& text) {
+  const std::string words = trouble.empty() ? "q: leave, the cluster goes on   arrows, space, b, g, G: scroll"
+                                            : "trouble: " + view::printable(trouble, text.unicode);
+  return view::clipped(fmt::format("{}   {}", clock_time(), words), text.width, text.unicode);
 }
 
 int show_live(const TopOptions& options) {
@@ -174,34 +182,33 @@ int show_live(const TopOptions& options) {
   if (!wait_for_lists(objects)) {
     return kBadInput;
   }
-  const Screen screen;
+  Screen screen;
   std::optional<std::uint64_t> shown;
   std::string text;
   int first = 0;
-  int lines = 0;
   auto next = Clock::now();
-  std::pair<int, int> size;
+  int width = 0;
   while (true) {
-    const std::pair<int, int> now_size(text_options(*options.color).width, Screen::height());
-    if ((Clock::now() >= next && shown != objects.version()) || size != now_size) {
+    const view::TextOptions look = text_options(*options.color);
+    if ((Clock::now() >= next && shown != objects.version()) || width != look.width) {
       const auto began = Clock::now();
       shown = objects.version();
-      size = now_size;
+      width = look.width;
       const auto documents = objects.documents();
       const auto drawn =
-          documents ? picture(*documents, options, fmt::format("{}   {}", clock_time(), cluster->config.server))
-                    : tl::unexpected(documents.error());
+          documents ? picture(*documents, options, cluster->config.server) : tl::unexpected(documents.error());
       text = drawn ? *drawn : drawn.error().message + "\n";
       next = began + std::max<Clock::duration>(options.interval, kShare * (Clock::now() - began));
     }
-    const std::string trouble = objects.trouble();
-    lines =
-        screen.draw(text, first, trouble.empty() ? "q quit   arrows, space, b, g, G: scroll" : "trouble: " + trouble);
-    const Key key = screen.wait(kTick);
-    if (key == Key::kQuit) {
-      return kDone;
+    const auto lines = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    first = within(first, lines);
+    screen.draw(text, first, footer(objects.trouble(), look));
+    for (const view::Key key : screen.wait(kTick)) {
+      if (key == view::Key::kQuit) {
+        return kDone;
+      }
+      first = scrolled(key, first, lines);
     }
-    scroll(key, lines, first);
   }
 }
 
@@ -215,7 +222,9 @@ void add_top(CLI::App& app, std::function<int()>& run) {
   command->add_flag("--once", options->once, "Print one picture and end; so also where the output is no terminal");
   add_duration(*command, "--interval", options->interval, "How long a picture stays at least");
   options->color = add_color_option(*command);
-  command->footer("Reads the cluster of your kubeconfig by watches, or once the files that -f names. q quits.");
+  command->footer(
+      "Reads the cluster of your kubeconfig by watches, or once the files that -f names. q leaves the view; the "
+      "cluster goes on.");
   command->callback([&run, options] {
     run = [options] {
       const bool live = !options->once && options->sources.files.empty() && Screen::possible();

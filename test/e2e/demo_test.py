@@ -141,7 +141,7 @@ def terminal(tmp_path):
 
 
 def test_on_a_terminal_it_shows_a_live_view_and_leaves_the_cluster_running_until_ctrl_c(terminal):
-    terminal.wait_for("q quit")
+    terminal.wait_for("q: leave, the cluster goes on")
     terminal.press(b"q")
     terminal.wait_for("The cluster goes on until you press Ctrl-C.")
     assert terminal.text.count("Three things to try") == 1
@@ -156,7 +156,7 @@ def test_on_a_terminal_it_shows_a_live_view_and_leaves_the_cluster_running_until
 
 
 def test_on_a_terminal_ctrl_c_in_the_live_view_leaves_it_and_a_second_one_ends_it_all(terminal):
-    terminal.wait_for("q quit")
+    terminal.wait_for("q: leave, the cluster goes on")
     terminal.press(b"\x03")
     terminal.wait_for("The cluster goes on until you press Ctrl-C.")
     assert not nobody_listens(terminal.text)
@@ -166,7 +166,7 @@ def test_on_a_terminal_ctrl_c_in_the_live_view_leaves_it_and_a_second_one_ends_i
 
 
 def test_a_second_demo_does_not_take_the_first_ones_folder(terminal, tmp_path):
-    terminal.wait_for("q quit")
+    terminal.wait_for("q: leave, the cluster goes on")
     second = in_a_pipe(tmp_path / "demo")
     assert second.returncode == 1 and "a cluster runs in" in second.stderr and "already" in second.stderr, second
     assert not nobody_listens(terminal.text)
