@@ -326,8 +326,14 @@ class Cycle {
     for (Eviction& eviction : clear(cluster_, quota_, submission, clearing)) {
       plan_.evictions.push_back(std::move(eviction));
     }
-    // There may be room for more pods than those that others were evicted for.
-    auto started = try_to_start(cluster_, quota_, submission, clearing.alternative);
+    // There may be room for more pods than those that others were evicted for. Where quota was taken back for those,
+    // the others could take back what was borrowed for more, and so on: the queue's own quota has to do.
+    Submission more = submission;
+    const bool by_quota = std::any_of(clearing.victims.begin(), clearing.victims.end(), [](const VictimCandidate& one) {
+      return one.reason != EvictionReason::kPreempted;
+    });
+    more.borrowing = by_quota ? Borrowing::kForbidden : submission.borrowing;
+    auto started = try_to_start(cluster_, quota_, more, clearing.alternative);
     accept(
         submission, clearing.alternative,
         started ? std::move(*started) : book(cluster_, quota_, clearing.alternative, clearing.gang, clearing.outcome),

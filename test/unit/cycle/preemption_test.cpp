@@ -372,6 +372,17 @@ TEST_F(PreemptionTest, WhereEvictionsAreForAnotherTimeNothingIsTriedThatComesAft
   EXPECT_EQ(plan_.decisions[0].message, "own has 0 of 4 gpu left in flavor \"f\" without borrowing: 4 more are needed");
 }
 
+TEST_F(PreemptionTest, WhoTakesBackItsQuotaForTheMinimumDoesNotBorrowForMore) {
+  host("a");
+  const QueueId own = queue(4, {.name = "own", .reclaim = ReclaimRule::kAny});
+  const QueueId other = queue(4, {.name = "other"});
+  runs("big", "a", 8, other, 9);
+  Submission& train = wants("train", 8, own, 1);
+  train.parts[0][0].gang.root.pod_sets[0].min_count = 4;
+  EXPECT_EQ(plan(), "train:Placed; big for train (Reclaimed)");
+  EXPECT_EQ(plan_.decisions[0].pod_sets[0].count, 4) << "with more the other could evict it in its turn, and so on";
+}
+
 TEST_F(PreemptionTest, EvictsForTheMinimumOnlyAndUsesAllThatIsThen) {
   host("a");
   runs("low", "a", 3, {}, 1);
