@@ -92,11 +92,12 @@ bool Admitter::put_off(Entry& entry, Time now) {
 }
 
 // Victims are looked for when it is turned down. What its queue would have it evict others for, rather than start in
-// another way, is left for that, unless it was in vain the last time.
+// another way, is left for that, unless it was in vain the last time, or can be nothing else.
 Submission Admitter::without_evictions(const Entry& entry) const {
   Submission submission = *entry.submission;
-  submission.evicts_later = submission.may_evict && entry.fruitless == 0 && submission.queue &&
-                            ledger_.quota.rules(*submission.queue).evicts();
+  const bool evicts_first = submission.evicts_before_next || submission.evicts_before_borrowing;
+  submission.evicts_later =
+      evicts_first && entry.fruitless == 0 && may_evict(ledger_, entry) && precedence_.evictions_could_help(entry);
   submission.may_evict = false;
   return submission;
 }

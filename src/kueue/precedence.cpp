@@ -118,8 +118,6 @@ void Precedence::count_running() {
   }
 }
 
-// Whether there would be quota for it, were all gone that leave or may be evicted for it. Of one whose parts may start
-// in several ways each that is not asked.
 bool Precedence::evictions_could_help(const Entry& entry) {
   if (entry.least.size() != 1) {
     return true;

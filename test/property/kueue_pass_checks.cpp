@@ -50,8 +50,10 @@ void World::check_nobody_is_passed_over() {
         held_up.insert(*queue);
       }
     } else if (!queue || !held_up.contains(*queue)) {
-      submissions.push_back(*entry->submission);
-      submissions.back().may_evict = false;
+      Submission& one = submissions.emplace_back(*entry->submission);
+      // What others may have to go for is left for the next look for victims, which is soon.
+      one.evicts_later = one.may_evict && entry->fruitless == 0 && queue && quota.rules(*queue).evicts();
+      one.may_evict = false;
     }
   }
   for (const Decision& decision : run_cycle(process_->cluster(), quota, std::move(submissions)).decisions) {
