@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -17,14 +16,6 @@ namespace {
 // How the names of the placeholders of a pod set begin.
 std::string prefix_of(const Entry& entry, const std::string& set) {
   return fmt::format("{}#{}#", entry.key(), set);
-}
-
-// Room for so many is held, and no more.
-void drop_excess(int most, std::vector<HostCount>& held) {
-  for (HostCount& host : held) {
-    host.count = std::clamp(most, 0, host.count);
-    most -= host.count;
-  }
 }
 
 }  // namespace
@@ -102,6 +93,7 @@ void Booking::drop_placeholders(Entry& entry, const std::function<bool(const std
     const bool drop = these(key);
     if (drop) {
       ledger_.cluster.remove_pod(key);
+      entry.pieces.erase(key);
     }
     return drop;
   });
@@ -175,34 +167,23 @@ void Booking::book(Entry& entry) {
     return std::none_of(stay.begin(), stay.end(), [&](const std::string& prefix) { return key.starts_with(prefix); });
   });
   // What was given back of an earlier start does not count for this one.
-  const std::map<std::string, int> reclaimed =
-      entry.object.admission ? entry.object.reclaimable : std::map<std::string, int>();
-  entry.used = quota_of(*admission, reclaimed);
+  entry.used = quota_of(*admission, entry.object.admission ? entry.object.reclaimable : std::map<std::string, int>());
   ledger_.quota.take(entry.used);
   note_freed(before, entry.used);
   for (const SetAssignment& set : admission->sets) {
     if (set.topology && entry.pod_set(set.name) != nullptr) {
-      const auto given_back = reclaimed.find(set.name);
-      const int back = given_back == reclaimed.end() ? 0 : given_back->second;
-      is_by_host(set) ? book_hosts(entry, set, back) : book_domains(entry, set, back);
+      is_by_host(set) ? book_hosts(entry, set) : book_domains(entry, set);
+    }
+  }
+  // Where there is no room for one pod set it may be for what became of another: how all were planned is kept.
+  for (const SetAssignment& set : is_short_of_room(entry) ? std::vector<SetAssignment>() : admission->sets) {
+    if (set.topology && !is_by_host(set) && entry.pod_set(set.name) != nullptr) {
+      plan_as_it_is(entry, set);
     }
   }
 }
 
-// Fewer than it was given where its user has made it smaller since it runs.
-int Booking::pods_wanted(const Entry& entry, const SetAssignment& set) const {
-  const JobEntry* job = ledger_.job_of(entry);
-  if (job != nullptr && !job->progress.suspended) {
-    for (const auto& [name, wanted] : job->progress.wants) {
-      if (name == set.name && wanted < set.count) {
-        return wanted;
-      }
-    }
-  }
-  return std::numeric_limits<int>::max();
-}
-
-void Booking::book_hosts(Entry& entry, const SetAssignment& set, int given_back) {
+void Booking::book_hosts(Entry& entry, const SetAssignment& set) {
   std::map<std::string_view, int> bound;
   std::map<std::string_view, int> over;
   for (const std::string& key : ledger_.pods_of(entry.key())) {
@@ -214,18 +195,20 @@ void Booking::book_hosts(Entry& entry, const SetAssignment& set, int given_back)
   }
   const int running =
       std::accumulate(bound.begin(), bound.end(), 0, [](int sum, const auto& one) { return sum + one.second; });
+  const int most = pods_wanted(ledger_, entry, set) - running;
   // Pods that are over and will not be replaced need no room any more.
-  int spare = given_back;
+  int spare = over_for_good(ledger_, entry, set);
   std::vector<HostCount> held = hosts_of(entry, set);
   for (HostCount& host : held) {
     int& here = bound[host.node];
     const int gone = std::min({spare, over[host.node], std::max(0, host.count - here)});
     const int left = std::max(0, host.count - here - gone);
     spare -= gone;
+    over[host.node] -= gone;
     here = std::max(0, here - host.count);
     host.count = left;
   }
-  drop_excess(pods_wanted(entry, set) - running, held);
+  drop_unwanted(entry, set, over, most, held);
   std::map<std::string, int, std::less<>> missing;
   for (const HostCount& host : held) {
     missing[host.node] += host.count;
@@ -243,6 +226,39 @@ void Booking::book_hosts(Entry& entry, const SetAssignment& set, int given_back)
       hold(entry, set.name, node, entry.pod_set(set.name)->shape.requests, false);
     }
   }
+}
+
+// Holds room for so many pods and no more, where fewer are wanted than it was given. What it let go before may be
+// somebody else's by now: so it keeps what it has, then the places of those that are over and have successors, then
+// those where there is room.
+void Booking::drop_unwanted(const Entry& entry, const SetAssignment& set, std::map<std::string_view, int> over,
+                            int most, std::vector<HostCount>& held) const {
+  const int all =
+      std::accumulate(held.begin(), held.end(), 0, [](int sum, const auto& one) { return sum + one.count; });
+  if (all <= most) {
+    return;
+  }
+  const Inventory& inventory = ledger_.cluster.inventory();
+  const Amounts& requests = entry.pod_set(set.name)->shape.requests;
+  std::vector<HostCount> kept = held;
+  std::for_each(kept.begin(), kept.end(), [](HostCount& host) { host.count = 0; });
+  const auto keep = [&](const auto& likes) {
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const int more = std::clamp(std::min(most, likes(held[i].node)), 0, held[i].count);
+      held[i].count -= more;
+      kept[i].count += more;
+      most -= more;
+    }
+  };
+  std::map<std::string, int> has = held_by_node(entry, set);
+  keep([&](const std::string& node) { return std::exchange(has[node], 0); });
+  keep([&](const std::string& node) { return std::exchange(over[node], 0); });
+  keep([&](const std::string& node) {
+    const auto id = inventory.find(node);
+    return id ? static_cast<int>(std::min<std::int64_t>(inventory.room(*id, requests), all)) : 0;
+  });
+  keep([&](const std::string&) { return all; });
+  held = std::move(kept);
 }
 
 void Booking::hold(Entry& entry, const std::string& set, const std::string& node, const Amounts& requests, bool taken) {
@@ -306,22 +322,39 @@ void Booking::let_go(Entry& entry, const std::string& placeholder) {
 
 void Booking::book_changed() {
   const auto book_out_of_date = [&] {
+    std::vector<Entry*> entries;
     for (const std::string& key : std::exchange(ledger_.unbooked, {})) {
       if (Entry* entry = ledger_.workload(key)) {
-        book(*entry);
+        entries.push_back(entry);
       }
       forget_departed(key);
     }
+    book_in_turn(entries);
   };
   book_out_of_date();
   unbook_crowded();
   book_out_of_date();
 }
 
-void Booking::book_all() {
-  for (auto& [key, entry] : ledger_.entries) {
-    book(entry);
+// Those who may choose come last.
+void Booking::book_in_turn(std::vector<Entry*>& entries) {
+  std::stable_partition(entries.begin(), entries.end(), [&](const Entry* entry) {
+    const std::optional<Admission>& admission = entry->admission();
+    return !admission || std::none_of(admission->sets.begin(), admission->sets.end(), [&](const SetAssignment& set) {
+      return set.topology && pods_wanted(ledger_, *entry, set) < set.count;
+    });
+  });
+  for (Entry* entry : entries) {
+    book(*entry);
   }
+}
+
+void Booking::book_all() {
+  std::vector<Entry*> entries;
+  for (auto& [key, entry] : ledger_.entries) {
+    entries.push_back(&entry);
+  }
+  book_in_turn(entries);
   for (auto& [key, departed] : ledger_.departed) {
     for (Departed& gone : departed) {
       gone.used = quota_of(gone.admission, gone.reclaimable);

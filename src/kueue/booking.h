@@ -6,8 +6,10 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kueue/ledger.h"
@@ -33,11 +35,11 @@ class Booking {
   // Where the pods of a pod set were planned to go, host by host. Of domains of several hosts nobody knows that after a
   // restart: then there are none.
   [[nodiscard]] std::vector<HostCount> hosts_of(const Entry& entry, const SetAssignment& set) const;
+  // Hosts of domains of several hosts that its pods cannot use any more, where there is no room left for all of them:
+  // the Workload cannot stay. Nothing where it can. None of them is known after a restart.
+  [[nodiscard]] std::optional<std::set<std::string>> lost_hosts(const Entry& entry) const;
   // Whether there is no room for all its pods in the domains of several hosts to which they were sent.
   [[nodiscard]] bool is_short_of_room(const Entry& entry) const { return short_of_room_.contains(entry.key()); }
-  // Whether Workloads were promised more in such domains of its than the hosts there have, whoever else uses them: some
-  // of those are gone, or take no pods any more.
-  [[nodiscard]] bool is_overpromised(const Entry& entry) const;
   // Placeholders of a pod set by node.
   [[nodiscard]] std::map<std::string, int> held_by_node(const Entry& entry, const SetAssignment& set) const;
   // The same, and its pods that are there or on their way. Those that are over hold nothing.
@@ -52,23 +54,29 @@ class Booking {
   void let_go(Entry& entry, const std::string& placeholder);
 
  private:
-  [[nodiscard]] int pods_wanted(const Entry& entry, const SetAssignment& set) const;
   void note_freed(const QuotaDemand& before, const QuotaDemand& after);
   void give_back(Entry& entry);
   void drop_placeholders(Entry& entry, const std::function<bool(const std::string& key)>& these);
   void forget_departed(const std::string& workload);
-  // Pods that were sent to hosts. `given_back`: so many are over.
-  void book_hosts(Entry& entry, const SetAssignment& set, int given_back);
+  void book_in_turn(std::vector<Entry*>& entries);
+  // Pods that were sent to hosts.
+  void book_hosts(Entry& entry, const SetAssignment& set);
+  void drop_unwanted(const Entry& entry, const SetAssignment& set, std::map<std::string_view, int> over, int most,
+                     std::vector<HostCount>& held) const;
   // Pods that were sent to domains of several hosts.
   using Domains = std::map<std::vector<std::string>, int>;  // pods by domain
-  void book_domains(Entry& entry, const SetAssignment& set, int given_back);
+  void book_domains(Entry& entry, const SetAssignment& set);
   // The hosts of a domain that take pods.
   [[nodiscard]] std::vector<NodeId> hosts_in(const Entry& entry, const SetAssignment& set,
                                              const std::vector<std::string>& domain) const;
   // Those that have no node yet.
-  [[nodiscard]] Domains pods_to_come(const Entry& entry, const SetAssignment& set, int given_back) const;
+  [[nodiscard]] Domains pods_to_come(const Entry& entry, const SetAssignment& set) const;
   void hold_among(Entry& entry, const SetAssignment& set, const std::vector<NodeId>& hosts, int count);
+  void hold_in_pieces(Entry& entry, const SetAssignment& set, const std::vector<NodeId>& hosts);
   void plan_as_it_is(Entry& entry, const SetAssignment& set) const;
+  // Whether Workloads were promised more in such domains of its than the hosts there have, whoever else uses them: some
+  // of those are gone, or take no pods any more.
+  [[nodiscard]] bool is_overpromised(const Entry& entry) const;
   void unbook_crowded();
 
   Ledger& ledger_;

@@ -1,6 +1,7 @@
 // Room in domains of several hosts, in which kube-scheduler chooses.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -11,15 +12,15 @@ namespace gantree::kueue {
 
 namespace {
 
-// How much of what a pod asks for is free on a host.
-double share_of(const Inventory& inventory, NodeId node, const Amounts& requests) {
-  double share = std::numeric_limits<double>::max();
-  for (const auto& [resource, amount] : requests.entries()) {
-    if (amount > 0) {
-      share = std::min(share, static_cast<double>(inventory.free(node, resource)) / static_cast<double>(amount));
+// What is free on a host, and no more than that much of anything.
+Amounts free_part(const Inventory& inventory, NodeId node, const Amounts& most) {
+  Amounts part;
+  for (const auto& [resource, amount] : most.entries()) {
+    if (const std::int64_t free = std::min(amount, inventory.free(node, resource)); free > 0) {
+      part.set(resource, free);
     }
   }
-  return share;
+  return part;
 }
 
 bool is_by_domain(const SetAssignment& set) {
@@ -28,39 +29,50 @@ bool is_by_domain(const SetAssignment& set) {
 
 }  // namespace
 
-Booking::Domains Booking::pods_to_come(const Entry& entry, const SetAssignment& set, int given_back) const {
+Booking::Domains Booking::pods_to_come(const Entry& entry, const SetAssignment& set) const {
   const Inventory& inventory = ledger_.cluster.inventory();
   Domains wanted;
   for (const AssignedDomain& domain : set.topology->domains) {
     wanted[domain.values] += domain.count;
   }
   int running = 0;
+  int spare = over_for_good(ledger_, entry, set);
+  Domains over;  // and have successors
   for (const std::string& key : ledger_.pods_of(entry.key())) {
     const StartedPod& pod = ledger_.pods.at(key);
     const std::string node(ledger_.node_of(key, pod));
-    if (pod.set != set.name || node.empty() || (pod.ended && (!pod.succeeded || given_back == 0))) {
+    if (pod.set == set.name && pod.succeeded && spare == 0) {
+      ++over[domain_of(inventory, node, *set.topology)];
+    }
+    if (pod.set != set.name || node.empty() || (pod.ended && (!pod.succeeded || spare == 0))) {
       continue;
     }
     running += pod.ended ? 0 : 1;
     const auto domain = wanted.find(domain_of(inventory, node, *set.topology));
     if (domain != wanted.end() && domain->second > 0) {
       --domain->second;
-      given_back -= pod.ended ? 1 : 0;
+      spare -= pod.ended ? 1 : 0;
     }
   }
-  int most = pods_wanted(entry, set) - running;
+  int most = pods_wanted(ledger_, entry, set) - running;
+  Domains kept;
   for (auto& [domain, count] : wanted) {
-    count = std::clamp(most, 0, count);
-    most -= count;
+    kept[domain] = std::clamp(std::min(most, over[domain]), 0, count);
+    most -= kept[domain];
+  }
+  for (auto& [domain, count] : wanted) {
+    const int more = std::clamp(most, 0, count - kept[domain]);
+    count = kept[domain] + more;
+    most -= more;
   }
   std::erase_if(wanted, [](const auto& item) { return item.second == 0; });
   return wanted;
 }
 
-void Booking::book_domains(Entry& entry, const SetAssignment& set, int given_back) {
+void Booking::book_domains(Entry& entry, const SetAssignment& set) {
   const Inventory& inventory = ledger_.cluster.inventory();
   const Amounts& requests = entry.pod_set(set.name)->shape.requests;
-  Domains wanted = pods_to_come(entry, set, given_back);
+  Domains wanted = pods_to_come(entry, set);
   // On the hosts for which they were planned as long as they fit there, else wherever they do.
   for (const HostCount& planned : hosts_of(entry, set)) {
     const auto domain = wanted.find(domain_of(inventory, planned.node, *set.topology));
@@ -77,9 +89,6 @@ void Booking::book_domains(Entry& entry, const SetAssignment& set, int given_bac
   for (const auto& [domain, count] : wanted) {
     hold_among(entry, set, hosts_in(entry, set, domain), count);
   }
-  if (!is_short_of_room(entry)) {
-    plan_as_it_is(entry, set);
-  }
 }
 
 std::vector<NodeId> Booking::hosts_in(const Entry& entry, const SetAssignment& set,
@@ -95,24 +104,43 @@ std::vector<NodeId> Booking::hosts_in(const Entry& entry, const SetAssignment& s
   return hosts;
 }
 
+std::optional<std::set<std::string>> Booking::lost_hosts(const Entry& entry) const {
+  if (!is_short_of_room(entry)) {
+    return std::nullopt;
+  }
+  std::set<std::string> lost;
+  for (const SetAssignment& set : entry.admission()->sets) {
+    for (const HostCount& host : is_by_domain(set) ? hosts_of(entry, set) : std::vector<HostCount>()) {
+      if (!takes_pods(ledger_, entry, set, host.node) && run_on(ledger_, entry, set, host.node) < host.count) {
+        lost.insert(host.node);
+      }
+    }
+  }
+  return lost.empty() && !is_overpromised(entry) ? std::nullopt : std::optional(std::move(lost));
+}
+
 bool Booking::is_overpromised(const Entry& entry) const {
   const Inventory& inventory = ledger_.cluster.inventory();
   const auto promised = [&](NodeId host, ResourceId resource) {
     std::int64_t sum = 0;
     for (const auto& [key, holder] : ledger_.holders) {
+      if (!holder->admission()) {
+        continue;  // it was taken back in this step
+      }
       for (const SetAssignment& set : holder->admission()->sets) {
         const PodSetRequest* request = holder->pod_set(set.name);
         const auto taken = taken_by_node(*holder, set);
         const auto here = taken.find(inventory.node(host).name);
         sum += request == nullptr || here == taken.end() ? 0 : request->shape.requests.get(resource) * here->second;
       }
+      for (const auto& [piece, amounts] : holder->pieces) {
+        sum += ledger_.cluster.node_of(piece) == inventory.node(host).name ? amounts.get(resource) : 0;
+      }
     }
     return sum;
   };
   for (const SetAssignment& set : entry.admission()->sets) {
-    const auto back = entry.object.reclaimable.find(set.name);
-    const int given_back = back == entry.object.reclaimable.end() ? 0 : back->second;
-    for (const auto& [domain, count] : is_by_domain(set) ? pods_to_come(entry, set, given_back) : Domains()) {
+    for (const auto& [domain, count] : is_by_domain(set) ? pods_to_come(entry, set) : Domains()) {
       const std::vector<NodeId> hosts = hosts_in(entry, set, domain);
       const auto too_much = [&](const auto& item) {
         std::int64_t left = 0;
@@ -139,7 +167,6 @@ void Booking::plan_as_it_is(Entry& entry, const SetAssignment& set) const {
   }
 }
 
-// Those that fit nowhere wait for room: it is held where least is missing.
 void Booking::hold_among(Entry& entry, const SetAssignment& set, const std::vector<NodeId>& hosts, int count) {
   const Inventory& inventory = ledger_.cluster.inventory();
   const Amounts& requests = entry.pod_set(set.name)->shape.requests;
@@ -152,10 +179,32 @@ void Booking::hold_among(Entry& entry, const SetAssignment& set, const std::vect
     short_of_room_.insert(entry.key());
   }
   for (; count > 0 && !hosts.empty(); --count) {
-    const auto nearest = std::max_element(hosts.begin(), hosts.end(), [&](NodeId a, NodeId b) {
-      return share_of(inventory, a, requests) < share_of(inventory, b, requests);
-    });
-    hold(entry, set.name, inventory.node(*nearest).name, requests, false);
+    hold_in_pieces(entry, set, hosts);
+  }
+}
+
+// A pod that fits nowhere waits until one of the hosts has room for it. What is free on them meanwhile is not for
+// others: all of them together were promised no more than there is.
+void Booking::hold_in_pieces(Entry& entry, const SetAssignment& set, const std::vector<NodeId>& hosts) {
+  const Inventory& inventory = ledger_.cluster.inventory();
+  Amounts left = entry.pod_set(set.name)->shape.requests;
+  const auto hold_piece = [&](NodeId node, const Amounts& piece) {
+    const std::string& name = inventory.node(node).name;
+    std::string key = fmt::format("{}!{}#{}#{}", entry.key(), set.name, name, entry.placeholders_made++);
+    ledger_.cluster.upsert_pod({.key = key, .node = name, .requests = piece});
+    for (const auto& [resource, amount] : piece.entries()) {
+      left.add(resource, -amount);
+    }
+    entry.pieces.emplace(key, piece);
+    entry.placeholders.push_back(std::move(key));
+  };
+  for (const NodeId node : hosts) {
+    if (const Amounts piece = free_part(inventory, node, left); !piece.empty()) {
+      hold_piece(node, piece);
+    }
+  }
+  if (const Amounts missing = left; !missing.empty()) {
+    hold_piece(hosts.front(), missing);
   }
 }
 

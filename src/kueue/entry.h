@@ -69,6 +69,7 @@ struct Entry {
   std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
   QuotaDemand used = {};                                     // booked
   std::vector<std::string> placeholders = {};                // booked
+  std::map<std::string, Amounts> pieces = {};                // what those of them hold that are not for a whole pod
   std::uint64_t placeholders_made = 0;                       // by which they are told apart
   std::optional<Time> spent_since = {};                      // all its pods are over, and it has not ended
   bool lacks_pods = false;                                   // it waits, and its group of pods is not complete

@@ -103,8 +103,7 @@ ClosedHosts closed_hosts(const Ledger& ledger, const Entry& entry, const SetAssi
 // Leaves those ranks that need another host: pods that run where no others may come run on, and those that are over
 // need none. A pod that tells no rank may have any.
 void leave_lost(const Ledger& ledger, const Entry& entry, const SetAssignment& set, ClosedHosts& closed) {
-  const auto back = entry.object.reclaimable.find(set.name);
-  int over = back == entry.object.reclaimable.end() ? 0 : back->second;
+  int over = over_for_good(ledger, entry, set);
   std::vector<std::set<int>*> unranked;
   const PodSetRequest* request = entry.pod_set(set.name);
   for (const std::string& key : ledger.pods_of(entry.key())) {
@@ -231,21 +230,13 @@ void HostReplacement::evict(Entry& entry, const std::set<std::string>& hosts, Ti
 
 // In a domain of several hosts kube-scheduler finds others for them, as long as there is one with room.
 bool HostReplacement::give_up(Entry& entry, Time now, Step& step) {
-  std::set<std::string> gone;
-  for (const SetAssignment& set : entry.object.admission->sets) {
-    for (const HostCount& host : is_by_host(set) ? std::vector<HostCount>() : booking_.hosts_of(entry, set)) {
-      if (!takes_pods(ledger_, entry, set, host.node) && run_on(ledger_, entry, set, host.node) < host.count) {
-        gone.insert(host.node);
-      }
-    }
-  }
-  // Which hosts it had nobody knows after a restart.
-  if (!booking_.is_short_of_room(entry) || (gone.empty() && !booking_.is_overpromised(entry))) {
+  const std::optional<std::set<std::string>> gone = booking_.lost_hosts(entry);
+  if (!gone) {
     return false;
   }
   entry.failed_hosts = entry.object.unhealthy;
-  entry.failed_hosts.insert(gone.begin(), gone.end());
-  evict(entry, gone, now, step);
+  entry.failed_hosts.insert(gone->begin(), gone->end());
+  evict(entry, *gone, now, step);
   return true;
 }
 

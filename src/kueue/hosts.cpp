@@ -1,6 +1,7 @@
 #include "kueue/hosts.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "dialects/gangs.h"
@@ -60,6 +61,35 @@ int run_on(const Ledger& ledger, const Entry& entry, const SetAssignment& set, c
     const StartedPod& pod = ledger.pods.at(key);
     return pod.set == set.name && pod.node == node && pod.runs();
   }));
+}
+
+int pods_wanted(const Ledger& ledger, const Entry& entry, const SetAssignment& set) {
+  const JobEntry* job = ledger.job_of(entry);
+  if (job != nullptr && !job->progress.suspended) {
+    for (const auto& [name, wanted] : job->progress.wants) {
+      if (name == set.name && wanted < set.count) {
+        return wanted;
+      }
+    }
+  }
+  return std::numeric_limits<int>::max();
+}
+
+int over_for_good(const Ledger& ledger, const Entry& entry, const SetAssignment& set) {
+  const auto back = entry.object.reclaimable.find(set.name);
+  if (!entry.object.admission || back == entry.object.reclaimable.end()) {
+    return 0;  // or given back of an earlier start
+  }
+  return std::max(0, back->second - std::max(0, set.count - pods_wanted(ledger, entry, set)));
+}
+
+int over_on(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node) {
+  const std::set<std::string>& pods = ledger.pods_of(entry.key());
+  const auto over = std::count_if(pods.begin(), pods.end(), [&](const std::string& key) {
+    const StartedPod& pod = ledger.pods.at(key);
+    return pod.set == set.name && pod.node == node && pod.succeeded;
+  });
+  return std::min(over_for_good(ledger, entry, set), static_cast<int>(over));
 }
 
 }  // namespace gantree::kueue

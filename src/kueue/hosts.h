@@ -22,5 +22,12 @@ namespace gantree::kueue {
                               const std::string& node);
 // How many pods of a pod set run on a host and may run on there, whether it takes others or not: none where it is gone.
 [[nodiscard]] int run_on(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node);
+// How many pods of a pod set its job wants at once: fewer than it was given where its user has made it smaller since it
+// runs, else very many.
+[[nodiscard]] int pods_wanted(const Ledger& ledger, const Entry& entry, const SetAssignment& set);
+// How many of the pods that were given back are over, and will not be replaced: the others are not wanted any more.
+[[nodiscard]] int over_for_good(const Ledger& ledger, const Entry& entry, const SetAssignment& set);
+// How many of those are over on a host.
+[[nodiscard]] int over_on(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node);
 
 }  // namespace gantree::kueue

@@ -80,6 +80,11 @@ std::optional<RunningGang> Preemption::running_gang(const Entry& entry) const {
       }
     }
   }
+  for (const auto& [piece, amounts] : entry.pieces) {
+    if (const auto id = ledger_.cluster.inventory().find(ledger_.cluster.node_of(piece))) {
+      gang.holdings.push_back({.node = *id, .requests = amounts, .count = 1});
+    }
+  }
   return gang;
 }
 

@@ -91,32 +91,61 @@ struct Ungater::Slots {
 };
 
 void Ungater::remove_stranded(const Entry& entry, Time now, Step& step) {
-  for (const std::string& key : ledger_.pods_of(entry.key())) {
-    StartedPod& pod = ledger_.pods.at(key);
-    if (pod.gated || pod.ended || pod.deleting || pod.asked) {
+  for (const SetAssignment& set : entry.object.admission->sets) {
+    if (!set.topology) {
       continue;
     }
-    for (const SetAssignment& set : entry.object.admission->sets) {
-      const bool sent = set.name == pod.set && set.topology && pod.selector.contains(set.topology->levels.back());
-      const bool strays = pod.runs() && set.name == pod.set && is_by_host(set) && runs_elsewhere(set, pod);
-      if (strays || (pod.node.empty() && sent && !has_place(entry, set, pod))) {
+    const std::set<std::string> strays = is_by_host(set) ? strays_of(entry, set) : std::set<std::string>();
+    for (const std::string& key : ledger_.pods_of(entry.key())) {
+      StartedPod& pod = ledger_.pods.at(key);
+      if (pod.set != set.name || pod.gated || pod.ended || pod.deleting || pod.asked) {
+        continue;
+      }
+      const bool sent = pod.node.empty() && pod.selector.contains(set.topology->levels.back());
+      if (strays.contains(key) || (sent && !has_place(entry, set, pod))) {
         remove(key, pod, now, step);
       }
     }
   }
 }
 
-// Whether a pod runs on a host that its pod set has not, or has no longer: the host was gone, and was replaced before
-// it came back with the pod.
-bool Ungater::runs_elsewhere(const SetAssignment& set, const StartedPod& pod) const {
-  const std::vector<std::string> host = domain_of(ledger_.cluster.inventory(), pod.node, *set.topology);
-  const std::vector<AssignedDomain>& domains = set.topology->domains;
-  return is_there(ledger_, pod.node) && !host.empty() &&
-         std::none_of(domains.begin(), domains.end(), [&](const AssignedDomain& one) { return one.values == host; });
+// Pods that run on a host of which their pod set has nothing, or nothing any more, or less than that: it was gone or
+// took no pods, and was replaced before it came back, with pods that were there or got there all the same. Where some
+// of them may stay, they are those whose rank is there.
+std::set<std::string> Ungater::strays_of(const Entry& entry, const SetAssignment& set) const {
+  std::map<std::vector<std::string>, int> left;
+  std::vector<std::size_t> by_rank;
+  for (std::size_t i = 0; i < set.topology->domains.size(); ++i) {
+    const AssignedDomain& domain = set.topology->domains[i];
+    left[domain.values] += domain.count;
+    by_rank.insert(by_rank.end(), static_cast<std::size_t>(domain.count), i);
+  }
+  std::map<std::vector<std::string>, std::vector<std::string>> here;  // pods by host
+  for (const std::string& key : ledger_.pods_of(entry.key())) {
+    const StartedPod& pod = ledger_.pods.at(key);
+    if (pod.set == set.name && pod.runs() && is_there(ledger_, pod.node)) {
+      here[domain_of(ledger_.cluster.inventory(), pod.node, *set.topology)].push_back(key);
+    }
+  }
+  const PodSetRequest* request = entry.pod_set(set.name);
+  const auto belongs = [&](const std::string& key, const std::vector<std::string>& host) {
+    const auto rank = request == nullptr ? std::nullopt : rank_in_set(ledger_.pods.at(key), *request);
+    return rank && static_cast<std::size_t>(*rank) < by_rank.size() &&
+           set.topology->domains[by_rank[static_cast<std::size_t>(*rank)]].values == host;
+  };
+  std::set<std::string> strays;
+  for (auto& [host, pods] : here) {
+    const auto places = static_cast<std::size_t>(left[host]);
+    if (!host.empty() && pods.size() > places) {
+      std::stable_partition(pods.begin(), pods.end(), [&](const std::string& key) { return belongs(key, host); });
+      strays.insert(pods.begin() + static_cast<std::ptrdiff_t>(places), pods.end());
+    }
+  }
+  return strays;
 }
 
 // Whether a pod that was sent somewhere can still get there. Where others of its pod set run on a host that takes no
-// pods any more, what is assigned to it is theirs.
+// pods any more, or have come to their end there, what is assigned to it is theirs.
 bool Ungater::has_place(const Entry& entry, const SetAssignment& set, const StartedPod& pod) const {
   int assigned = 0;
   for (const AssignedDomain& domain : set.topology->domains) {
@@ -126,7 +155,8 @@ bool Ungater::has_place(const Entry& entry, const SetAssignment& set, const Star
     return assigned > 0;
   }
   const std::string node = ledger_.hostnames.node_named(pod.selector.find(kHostnameLabel)->second);
-  return takes_pods(ledger_, entry, set, node) || run_on(ledger_, entry, set, node) < assigned;
+  return takes_pods(ledger_, entry, set, node) ||
+         run_on(ledger_, entry, set, node) + over_on(ledger_, entry, set, node) < assigned;
 }
 
 void Ungater::remove(const std::string& key, StartedPod& pod, Time now, Step& step) {
@@ -146,10 +176,12 @@ void Ungater::remove(const std::string& key, StartedPod& pod, Time now, Step& st
 
 void Ungater::ungate(const Entry& entry, Step& step) {
   const std::set<std::string>& pods = ledger_.pods_of(entry.key());
-  if (pods.empty() || !entry.object.admission || !entry.object.holds(kAdmitted) || !entry.object.active ||
-      entry.leaves()) {
+  // As long as it is on its way to other hosts it has neither these nor those for certain.
+  if (pods.empty() || !entry.object.admission || entry.assumed || !entry.object.holds(kAdmitted) ||
+      !entry.object.active || entry.leaves()) {
     return;
   }
+  const bool has_to_leave = booking_.lost_hosts(entry).has_value();
   for (const SetAssignment& set : entry.object.admission->sets) {
     std::vector<std::string> members;
     bool gated = false;
@@ -162,6 +194,9 @@ void Ungater::ungate(const Entry& entry, Step& step) {
         members.push_back(pod);
         gated = gated || (one.gated && !one.asked);
       }
+    }
+    if (gated && set.topology && !is_by_host(set) && has_to_leave) {
+      continue;  // they would wait there for nothing
     }
     if (gated && set.topology) {
       ungate_set(entry, set, members, step);
@@ -191,11 +226,8 @@ void Ungater::ungate_set(const Entry& entry, const SetAssignment& set, const std
   const TopologyAssignment& assignment = *set.topology;
   Slots slots = slots_of(entry, set);
   const std::vector<std::string> gated = take_used(assignment, members, slots);
-  const std::vector<std::string> others = give_by_rank(entry, set, gated, slots);
-  if (is_by_host(set)) {
-    leave_given_back(entry, set, members, slots);
-  }
-  for (const std::string& key : others) {
+  leave_given_back(entry, set, members, slots);
+  for (const std::string& key : give_by_rank(entry, set, gated, slots)) {
     const auto free = slots.any();
     if (!free) {
       break;  // more pods than were asked for: they wait
@@ -273,16 +305,25 @@ std::vector<std::string> Ungater::give_by_rank(const Entry& entry, const SetAssi
   return others;
 }
 
-// Room that pods which are over have left is no longer the Workload's: takes it out of what is left of its places.
+// Room that pods have left which are over, or which are not wanted any more, is no longer the Workload's: takes it out
+// of what is left of its places.
 void Ungater::leave_given_back(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members,
                                Slots& slots) const {
-  std::map<std::string, int> theirs = booking_.held_by_node(entry, set);
+  if (booking_.is_short_of_room(entry)) {
+    return;  // whatever is held, it is for less than they need
+  }
+  const Inventory& inventory = ledger_.cluster.inventory();
+  std::map<std::vector<std::string>, int> theirs;
+  for (const auto& [node, count] : booking_.held_by_node(entry, set)) {
+    theirs[domain_of(inventory, node, *set.topology)] += count;
+  }
   for (const std::string& key : members) {
-    ++theirs[std::string(ledger_.node_of(key, ledger_.pods.at(key)))];
+    const std::string node(ledger_.node_of(key, ledger_.pods.at(key)));
+    ++theirs[domain_of(inventory, node, *set.topology)];
   }
   for (std::size_t i = 0; i < slots.left.size(); ++i) {
     const AssignedDomain& domain = set.topology->domains[i];
-    int& here = theirs[ledger_.hostnames.node_named(domain.values.back())];
+    int& here = theirs[domain.values];
     const int kept = std::min(here, domain.count);
     here -= kept;
     slots.left[i] -= domain.count - kept;

@@ -3,6 +3,7 @@
 // One thread owns it: the controller's.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ class Ungater {
  private:
   struct Slots;
 
-  [[nodiscard]] bool runs_elsewhere(const SetAssignment& set, const StartedPod& pod) const;
+  [[nodiscard]] std::set<std::string> strays_of(const Entry& entry, const SetAssignment& set) const;
   [[nodiscard]] bool has_place(const Entry& entry, const SetAssignment& set, const StartedPod& pod) const;
   void remove(const std::string& key, StartedPod& pod, Time now, Step& step);
   void ungate_set(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members, Step& step);

@@ -1,6 +1,8 @@
 // Room in domains of several hosts: the lowest level of the topology is the rack, and kube-scheduler chooses the host.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "unit/kueue/small_cluster.h"
 
 namespace gantree::test {
@@ -132,6 +134,42 @@ TEST(KueueDomainBooking, RoomIsHeldOnHostsOfTheFlavorAloneThoughTheRackHasOthers
   cluster.settle();
   EXPECT_EQ(cluster.held_on("j"), "");
   EXPECT_EQ(cluster.reason_of("j", "Requeued"), "NodeFailures");
+}
+
+TEST(KueueDomainBooking, WhatIsLeftInPiecesForAPodThatFitsNowhereIsNotForOthers) {
+  Racks cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.job("small", 2, 1);
+  cluster.job("large", 3, 2);
+  cluster.settle();
+  ASSERT_TRUE(cluster.admitted("small"));
+  ASSERT_TRUE(cluster.admitted("large"));
+  for (const auto& [job, index, pod, host] :
+       {std::tuple("small", 0, "s0", "a"), {"small", 1, "s1", "b"}, {"large", 0, "l0", "a"}, {"large", 1, "l1", "b"}}) {
+    cluster.pod(job, index, pod);
+    cluster.settle();
+    cluster.bind(pod, host);
+    cluster.settle();
+  }
+  cluster.pod("large", 2, "l2");
+  cluster.settle();
+  cluster.job("next", 1, 1);
+  cluster.settle();
+  EXPECT_FALSE(cluster.admitted("next")) << "one is free on each host, and two were promised";
+}
+
+TEST(KueueDomainBooking, NoPodIsSentToARackThatHasLostItsHosts) {
+  Racks cluster;
+  cluster.node("a", 4);
+  cluster.job("j", 1, 4);
+  cluster.settle();
+  cluster.lose("a");
+  cluster.pod("j", 0, "p");
+  cluster.settle();
+  EXPECT_EQ(cluster.reason_of("j", "Evicted"), "NodeFailures");
+  const Tree& pod = cluster.server.find(SmallCluster::pod_key("p"))->tree;
+  EXPECT_NE(pod.find({"spec", "schedulingGates"}), nullptr) << "it would wait there for nothing";
 }
 
 TEST(KueueDomainBooking, AfterARestartTooItIsEvictedWhereTheHostsOfItsRackAreGone) {

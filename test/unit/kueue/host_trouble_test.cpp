@@ -70,9 +70,10 @@ class HostTrouble : public testing::Test {
     cluster_.settle();
   }
   void lose(const std::string& pod) {
-    cluster_.server.remove(SmallCluster::pod_key(pod));
+    lose_without_telling(pod);
     cluster_.settle();
   }
+  void lose_without_telling(const std::string& pod) { cluster_.server.remove(SmallCluster::pod_key(pod)); }
   // Pods by host, as they are assigned.
   [[nodiscard]] std::map<std::string, int> assigned() const {
     std::map<std::string, int> counts;
@@ -174,6 +175,96 @@ TEST_F(HostTrouble, PodsThatAreOverNeedNoOtherHost) {
   start(1, "q");
   EXPECT_EQ(host_of("q1"), "b") << "which has room for one";
   EXPECT_TRUE(cluster_.admitted("j"));
+}
+
+TEST_F(HostTrouble, APodOnItsWayToAHostIsReplacedThoughOneHasComeToItsEndThere) {
+  cluster_.node("a", 2);
+  run(2);
+  cluster_.phase("p0", "Succeeded");
+  cluster_.server.change(FakeServer::key("Job", "ns", "j"), [](Tree& job) {
+    job.at({"status"}) = Tree::parse(R"({"active":1,"ready":1,"succeeded":1,"startTime":"2026-01-01T00:00:00Z"})");
+  });
+  cluster_.settle();
+  lose("p1");
+  cluster_.pod("j", 1, "q1");
+  cluster_.settle();
+  ASSERT_EQ(sent("q1"), "a");
+  cluster_.node("b", 2);
+  cordon("a");
+  EXPECT_EQ(cluster_.server.find(SmallCluster::pod_key("q1"))->tree.str({"status", "phase"}), "Failed");
+}
+
+TEST_F(HostTrouble, APodThatGotToItsHostAfterOthersWereGivenItsPlaceIsTakenAway) {
+  cluster_.node("a", 2);
+  cluster_.job("j", 2, 1);
+  cluster_.settle();
+  start(0, "p");
+  cluster_.pod("j", 1, "p1");
+  cluster_.settle();
+  ASSERT_EQ(sent("p1"), "a");
+  cluster_.node("b", 2);
+  cluster_.node("a", 2, "r0", true);
+  cluster_.tell();
+  for (const Order& order : cluster_.process.step(cluster_.now)) {
+    cluster_.process.answered(order.id,
+                              cluster_.server.apply(order.write) == WriteResult::kOk ? Answer::kDone : Answer::kRefused,
+                              cluster_.now);
+  }
+  cluster_.node("a", 2);
+  cluster_.bind("p1", "a");  // a moment before it would have been failed
+  cluster_.phase("p1", "Running");
+  cluster_.settle();
+  ASSERT_EQ(assigned(), (Hosts{{"a", 1}, {"b", 1}}));
+  EXPECT_EQ(cluster_.server.find(SmallCluster::pod_key("p0"))->tree.find({"metadata", "deletionTimestamp"}), nullptr);
+  const Stored* other = cluster_.server.find(SmallCluster::pod_key("p1"));
+  EXPECT_TRUE(other == nullptr || other->tree.find({"metadata", "deletionTimestamp"}) != nullptr);
+}
+
+TEST_F(HostTrouble, AsLongAsItIsOnItsWayToOtherHostsNoPodIsSentToTheOldOnes) {
+  cluster_.node("a", 2);
+  run(2);
+  cluster_.node("b", 2);
+  cordon("a");
+  lose_without_telling("p0");
+  cluster_.tell();
+  for (const Order& order : cluster_.process.step(cluster_.now)) {
+    cluster_.process.answered(order.id, Answer::kUncertain, cluster_.now);  // and nothing is done
+  }
+  cluster_.node("a", 2);  // it takes pods again
+  cluster_.pod("j", 0, "q0");
+  cluster_.tell();
+  for (const Order& order : cluster_.process.step(cluster_.now)) {
+    EXPECT_NE(order.write.object.name, "q0") << order.write.body;
+  }
+}
+
+TEST_F(HostTrouble, WhatASmallerJobHasLetGoIsNotTakenAgain) {
+  cluster_.node("a", 1);
+  cluster_.node("b", 1);
+  run(2);
+  // From now on one after the other.
+  const auto job_says = [&](const std::string& status) {
+    cluster_.server.change(FakeServer::key("Job", "ns", "j"), [&](Tree& job) {
+      job.at({"spec", "parallelism"}) = Tree::number(1);
+      job.at({"spec", "completions"}) = Tree::number(4);
+      job.at({"status"}) = Tree::parse(status);
+    });
+    cluster_.settle();
+  };
+  const std::string first = host_of("p0");
+  const std::string second = host_of("p1");
+  lose("p0");
+  job_says(R"({"active":1,"ready":1,"startTime":"2026-01-01T00:00:00Z"})");
+  cluster_.job("other", 1, 1);
+  cluster_.settle();
+  cluster_.pod("other", 0, "o");
+  cluster_.settle();
+  ASSERT_EQ(sent("o"), first);
+  cluster_.phase("p1", "Succeeded");
+  job_says(R"({"active":0,"succeeded":1,"startTime":"2026-01-01T00:00:00Z"})");
+  cluster_.pod("j", 0, "q0");
+  cluster_.settle();
+  EXPECT_EQ(sent("q0"), second) << "its rank was on the other host, which is no longer its own";
 }
 
 TEST_F(HostTrouble, ATaintThatLetsNoPodsComeIsLikeACordon) {
