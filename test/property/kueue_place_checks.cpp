@@ -1,5 +1,6 @@
 // Where pods are, and where they were sent.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
@@ -180,14 +181,17 @@ void World::check_rooms() {
   for (const auto& [selector, amount] : to_come) {
     int room = 0;
     bool excused = false;
+    std::string hosts;
     for (const auto& [name, facts] : nodes_) {
       const bool matches = std::includes(facts.labels.begin(), facts.labels.end(), selector.begin(), selector.end());
       excused = excused || (matches && (crowded_.contains(name) || shaken_.contains(name)));
-      room += matches && facts.exists && facts.ready && !facts.cordoned ? std::max(0, facts.gpus - bound[name]) : 0;
+      const bool open = facts.exists && facts.ready && !facts.cordoned;
+      room += matches && open ? std::max(0, facts.gpus - bound[name]) : 0;
+      hosts += matches ? fmt::format(" {}{} {}/{}", name, open ? "" : " (closed)", bound[name], facts.gpus) : "";
     }
     if (amount > room && !excused) {
-      fault(fmt::format("pods for {} GPUs are sent to {}, which has room for {}", amount, selector.begin()->second,
-                        room));
+      fault(fmt::format("pods for {} GPUs are sent to {}, which has room for {}:{}", amount, fmt::join(selector, " "),
+                        room, hosts));
     }
   }
 }

@@ -141,12 +141,14 @@ void World::take_event() {
   }
 }
 
-// Whether all that happened is known, and nothing is on its way.
+// Whether all that happened is known, and nothing is on its way, or may be.
 bool World::is_quiet() const {
   const auto& workloads = process_->controller().workloads();
   return !server_.has_events(watch_) && orders_.empty() &&
-         std::none_of(workloads.begin(), workloads.end(),
-                      [](const auto& entry) { return entry.second.assumed.has_value(); });
+         std::none_of(workloads.begin(), workloads.end(), [&](const auto& item) {
+           const kueue::Entry& entry = item.second;
+           return entry.assumed || entry.guard.closed(entry.object.resource_version, now_);
+         });
 }
 
 void World::step() {
