@@ -101,10 +101,12 @@ ClosedHosts closed_hosts(const Ledger& ledger, const Entry& entry, const SetAssi
 }
 
 // Leaves those ranks that need another host: pods that run where no others may come run on, and those that are over
-// need none. A pod that tells no rank may have any.
-void leave_lost(const Ledger& ledger, const Entry& entry, const SetAssignment& set, ClosedHosts& closed) {
+// need none, unless room is held there for successors. A pod that tells no rank may have any.
+void leave_lost(const Ledger& ledger, const Entry& entry, const SetAssignment& set,
+                const std::map<std::string, int>& held, ClosedHosts& closed) {
   int over = over_for_good(ledger, entry, set);
   std::vector<std::set<int>*> unranked;
+  std::map<std::string_view, std::vector<int>> ended;  // ranks by host
   const PodSetRequest* request = entry.pod_set(set.name);
   for (const std::string& key : ledger.pods_of(entry.key())) {
     const StartedPod& pod = ledger.pods.at(key);
@@ -116,11 +118,21 @@ void leave_lost(const Ledger& ledger, const Entry& entry, const SetAssignment& s
     const auto rank = request == nullptr ? std::nullopt : rank_in_set(pod, *request);
     if (!rank || host->second.erase(*rank) == 0) {
       unranked.push_back(&host->second);
+    } else if (!runs) {
+      ended[host->first].push_back(*rank);
     }
   }
   for (std::set<int>* ranks : unranked) {
     if (!ranks->empty()) {
       ranks->erase(ranks->begin());
+    }
+  }
+  for (auto& [node, ranks] : closed) {
+    const auto room = held.find(node);
+    for (const int rank : room == held.end() ? std::vector<int>() : ended[node]) {
+      if (static_cast<int>(ranks.size()) < room->second) {
+        ranks.insert(rank);
+      }
     }
   }
 }
@@ -157,7 +169,7 @@ LostRanks HostReplacement::lost_ranks(const Entry& entry, std::set<std::string>&
     if (closed.empty() || !misses_pods(ledger_, entry, sets[i])) {
       continue;
     }
-    leave_lost(ledger_, entry, sets[i], closed);
+    leave_lost(ledger_, entry, sets[i], booking_.held_by_node(entry, sets[i]), closed);
     for (const auto& [node, ranks] : closed) {
       if (!ranks.empty()) {
         lost[i].insert(ranks.begin(), ranks.end());
