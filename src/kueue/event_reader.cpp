@@ -216,10 +216,7 @@ Result<> EventReader::job_changed(const LiveObject& object) {
              .ns = object.ns,
              .name = object.name,
              .uid = object.uid};
-  if (const auto workload = ledger_.workloads_by_owner.find(object.uid);
-      workload != ledger_.workloads_by_owner.end() && progress.suspended && !job.progress.suspended) {
-    ledger_.waiting_changed.insert(workload->second);
-  }
+  job_progresses(object.uid, job.progress, progress);
   if (asks_otherwise(job, labels, annotations)) {
     ledger_.ask_anew(object.uid);
   }
@@ -232,6 +229,21 @@ Result<> EventReader::job_changed(const LiveObject& object) {
   ledger_.jobs_by_uid.insert_or_assign(object.uid, key);
   ledger_.dirty_jobs.insert(key);
   return {};
+}
+
+void EventReader::job_progresses(const std::string& uid, const JobProgress& before, const JobProgress& now) {
+  const auto workload = ledger_.workloads_by_owner.find(uid);
+  if (workload == ledger_.workloads_by_owner.end()) {
+    return;
+  }
+  if (now.suspended && !before.suspended) {
+    ledger_.waiting_changed.insert(workload->second);
+  }
+  // Fewer pods need less room.
+  if (now.wants != before.wants) {
+    ledger_.unbooked.insert(workload->second);
+    ledger_.room_changed = true;
+  }
 }
 
 // Another Workload may have the same owner.
