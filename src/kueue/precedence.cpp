@@ -120,7 +120,9 @@ void Precedence::count_running() {
 
 bool Precedence::evictions_could_help(const Entry& entry) {
   if (entry.least.size() != 1) {
-    return true;
+    return entry.least.empty() || some_are_allowed(entry.least, [&](const QuotaDemand& least) {
+             return ledger_.quota.could_fit(least, entry.submission->borrowing);
+           });
   }
   if (!running_) {
     count_running();

@@ -33,8 +33,8 @@ class Precedence {
   bool claim(Entry& entry, const std::optional<Verdict>& verdict, const std::set<const Entry*>& started = {});
   // The same where something has come free since they were looked for in vain, and that is a while ago.
   bool claim_again(Entry& entry, const std::optional<Verdict>& verdict, Time now);
-  // Whether there would be quota for it, were all gone that leave or may be evicted for it. Of one whose parts may
-  // start in several ways each that is not asked.
+  // Whether there would be quota for it, were all gone that leave or may be evicted for it; of one whose parts may start
+  // in several ways each, were all gone.
   [[nodiscard]] bool evictions_could_help(const Entry& entry);
   // The first of a queue that does; nullptr where nobody does.
   [[nodiscard]] Entry* first_of(QueueId queue);

@@ -17,6 +17,14 @@ bool is_put_off(const Entry& entry, Time now) {
   return entry.missed || entry.guard.closed(entry.object.resource_version, now);
 }
 
+// Others may have to go for it, so that those behind it in its queue wait until that was looked at.
+bool comes_first(const Entry& entry, const Quota& quota) {
+  const Submission& submission = *entry.submission;
+  return submission.may_evict && entry.fruitless == 0 && quota.rules(*submission.queue).evicts() &&
+         (entry.least.empty() ||
+          some_are_allowed(entry.least, [&](const QuotaDemand& least) { return quota.could_fit(least); }));
+}
+
 }  // namespace
 
 void World::check_nobody_is_passed_over() {
@@ -46,7 +54,8 @@ void World::check_nobody_is_passed_over() {
   for (const Entry* entry : waiting) {
     const std::optional<QueueId> queue = entry->submission->queue;
     if (is_put_off(*entry, now_)) {
-      if (queue && quota.rules(*queue).strict && !entry->submission->rejection) {
+      const bool before_others = queue && !entry->submission->rejection;
+      if (before_others && (quota.rules(*queue).strict || comes_first(*entry, quota))) {
         held_up.insert(*queue);
       }
     } else if (!queue || !held_up.contains(*queue)) {
