@@ -135,6 +135,49 @@ Result<std::optional<int>> listed_levels(const TreeOptions& options, const Topol
                                            options.level, fmt::join(words, ", ")));
 }
 
+Result<view::TreeReport> report(const TreeOptions& options, TopologyId topology, const Amounts& request,
+                                Cluster& cluster) {
+  const auto levels = listed_levels(options, cluster.engine().topology(topology));
+  if (!levels) {
+    return tl::unexpected(levels.error());
+  }
+  return view::report_tree(cluster, {topology, request, options.tolerated, *levels});
+}
+
+// Networks with several names are drawn once.
+Result<std::string> text_answer(const TreeOptions& options, const std::vector<TopologyId>& topologies,
+                                const Amounts& request, Cluster& cluster) {
+  const view::TextOptions text = text_options(*options.color);
+  std::vector<view::TextLine> lines;
+  for (const std::vector<TopologyId>& same : view::networks(cluster, topologies)) {
+    auto drawn = report(options, same.front(), request, cluster);
+    if (!drawn) {
+      return tl::unexpected(drawn.error());
+    }
+    drawn->scene.name = view::names_of(cluster, same);
+    if (!lines.empty()) {
+      lines.emplace_back();
+    }
+    append(lines, view::tree_to_text(*drawn, cluster.inventory().resources(), text));
+  }
+  return view::render(lines, text.color);
+}
+
+Result<std::string> value_answer(const TreeOptions& options, const std::vector<TopologyId>& topologies,
+                                 const Amounts& request, Cluster& cluster) {
+  json::Out trees = json::Out::array();
+  for (const TopologyId topology : topologies) {
+    const auto told = report(options, topology, request, cluster);
+    if (!told) {
+      return tl::unexpected(told.error());
+    }
+    trees.push(view::tree_to_json(*told, cluster.inventory().resources()));
+  }
+  json::Out out = json::Out::object();
+  out.add("topologies", std::move(trees));
+  return options.output == "json" ? out.to_json(true) + "\n" : out.to_yaml();
+}
+
 Result<std::string> answer(const TreeOptions& options) {
   World world;
   Cluster& cluster = world.cluster;
@@ -154,31 +197,8 @@ Result<std::string> answer(const TreeOptions& options) {
   if (!request) {
     return tl::unexpected(request.error());
   }
-  std::vector<view::TextLine> lines;
-  json::Out trees = json::Out::array();
-  const view::TextOptions text = text_options(*options.color);
-  const ResourceNames& names = cluster.inventory().resources();
-  for (const TopologyId topology : *topologies) {
-    const auto levels = listed_levels(options, cluster.engine().topology(topology));
-    if (!levels) {
-      return tl::unexpected(levels.error());
-    }
-    const view::TreeReport report = view::report_tree(cluster, {topology, *request, options.tolerated, *levels});
-    if (options.output == "text") {
-      if (!lines.empty()) {
-        lines.emplace_back();
-      }
-      append(lines, view::tree_to_text(report, names, text));
-    } else {
-      trees.push(view::tree_to_json(report, names));
-    }
-  }
-  if (options.output == "text") {
-    return view::render(lines, text.color);
-  }
-  json::Out out = json::Out::object();
-  out.add("topologies", std::move(trees));
-  return options.output == "json" ? out.to_json(true) + "\n" : out.to_yaml();
+  return options.output == "text" ? text_answer(options, *topologies, *request, cluster)
+                                  : value_answer(options, *topologies, *request, cluster);
 }
 
 int tree(const TreeOptions& options) {

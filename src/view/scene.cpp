@@ -188,6 +188,28 @@ bool same_domains(const DomainTree& a, const DomainTree& b) {
 
 }  // namespace
 
+std::vector<std::vector<TopologyId>> networks(Cluster& cluster, const std::vector<TopologyId>& topologies) {
+  Engine& engine = cluster.engine();
+  std::vector<std::vector<TopologyId>> all;
+  for (const TopologyId id : topologies) {
+    const auto same = std::find_if(all.begin(), all.end(), [&](const std::vector<TopologyId>& others) {
+      const TopologyId other = others.front();
+      return engine.topology(other).levels == engine.topology(id).levels &&
+             same_domains(engine.tree(other), engine.tree(id));
+    });
+    (same == all.end() ? all.emplace_back() : *same).push_back(id);
+  }
+  return all;
+}
+
+std::string names_of(Cluster& cluster, const std::vector<TopologyId>& topologies) {
+  std::string names;
+  for (const TopologyId id : topologies) {
+    names += (names.empty() ? "" : ", ") + cluster.engine().topology(id).name;
+  }
+  return names;
+}
+
 std::vector<Scene> make_scenes(Cluster& cluster, std::span<const Decision> decisions) {
   std::set<TopologyId> topologies;
   for (const Decision& decision : decisions) {
@@ -202,17 +224,9 @@ std::vector<Scene> make_scenes(Cluster& cluster, std::span<const Decision> decis
   }
   const ResourceId resource = main_resource(cluster.inventory(), decisions);
   std::vector<Scene> scenes;
-  for (const TopologyId id : topologies) {
-    // Families define the same network under names of their own: it is drawn once.
-    const Topology& topology = cluster.engine().topology(id);
-    const auto same = std::find_if(scenes.begin(), scenes.end(), [&](const Scene& scene) {
-      return scene.topology->levels == topology.levels && same_domains(*scene.tree, cluster.engine().tree(id));
-    });
-    if (same == scenes.end()) {
-      scenes.push_back(make_scene(cluster, id, resource, decisions));
-    } else {
-      same->name += ", " + topology.name;
-    }
+  for (const std::vector<TopologyId>& same : networks(cluster, {topologies.begin(), topologies.end()})) {
+    scenes.push_back(make_scene(cluster, same.front(), resource, decisions));
+    scenes.back().name = names_of(cluster, same);
   }
   return scenes;
 }

@@ -73,6 +73,11 @@ struct Scene {
 
 [[nodiscard]] Scene make_scene(Cluster& cluster, TopologyId topology, ResourceId resource,
                                std::span<const Decision> decisions);
+// Families define the same network under names of their own: those that have the same levels and domains together.
+[[nodiscard]] std::vector<std::vector<TopologyId>> networks(Cluster& cluster,
+                                                            const std::vector<TopologyId>& topologies);
+// "gpu-fabric, default"
+[[nodiscard]] std::string names_of(Cluster& cluster, const std::vector<TopologyId>& topologies);
 // One scene for every topology in which a gang was placed; the first topology
 // where none was. Valid until a node of the cluster comes, goes or moves.
 [[nodiscard]] std::vector<Scene> make_scenes(Cluster& cluster, std::span<const Decision> decisions);

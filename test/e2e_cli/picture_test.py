@@ -180,6 +180,17 @@ class Tree(PictureTest):
     def test_yaml_says_the_same_as_json(self):
         self.assertEqual(yaml.safe_load(self.tree("-o", "yaml", "--hosts")), json.loads(self.tree("-o", "json", "--hosts")))
 
+    def test_a_network_of_several_names_is_drawn_once(self):
+        fabric = {**CLUSTER[0], "metadata": {"name": "gpu-fabric"}}
+        coarse = {**CLUSTER[0], "metadata": {"name": "coarse"}, "spec": {"levels": [{"nodeLabel": BLOCK}]}}
+        path = self.cluster(fabric, coarse)
+        with environment():
+            text = gantree("tree", "-f", path).stdout
+        self.assertEqual(re.findall(r"(?m)^topology (.+?)  ", text), ["default, gpu-fabric", "coarse"])
+        self.assertIn("topology gpu-fabric  ", gantree("tree", "-f", path, "--topology", "gpu-fabric").stdout)
+        values = json.loads(gantree("tree", "-f", path, "-o", "json").stdout)["topologies"]
+        self.assertEqual([each["topology"] for each in values], ["default", "gpu-fabric", "coarse"])
+
     def test_needs_no_topology_object(self):
         path = self.write("nodes.json", json.dumps({"kind": "List", "apiVersion": "v1", "items": CLUSTER[4:]}))
         done = gantree("tree", "-f", path)
