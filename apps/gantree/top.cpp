@@ -75,11 +75,14 @@ std::string heading(const std::string& what, const Cluster& cluster, const Plan&
       off += inventory.node(id).ready && !inventory.node(id).unschedulable ? 0 : 1;
     }
   }
-  const auto waiting = std::count_if(plan.decisions.begin(), plan.decisions.end(),
-                                     [](const Decision& one) { return one.state != GangState::kPlaced; });
-  return fmt::format("{}   {}{}   {} gangs run, {} wait\n\n", what, view::counted(hosts, "host"),
-                     off == 0 ? "" : fmt::format(" ({} off)", off),
-                     static_cast<std::int64_t>(plan.decisions.size()) - waiting, waiting);
+  const auto gangs = [&](GangState state) {
+    return std::count_if(plan.decisions.begin(), plan.decisions.end(),
+                         [&](const Decision& one) { return one.state == state; });
+  };
+  const auto rejected = gangs(GangState::kRejected);
+  return fmt::format("{}   {}{}   {} gangs run, {} wait{}\n\n", what, view::counted(hosts, "host"),
+                     off == 0 ? "" : fmt::format(" ({} off)", off), gangs(GangState::kPlaced),
+                     gangs(GangState::kWaiting), rejected == 0 ? "" : fmt::format(", {} rejected", rejected));
 }
 
 std::string queue_table(const std::vector<json::Document>& documents, const view::TextOptions& text) {

@@ -35,8 +35,11 @@ void heed(const GangRecord& record, const JobRequest& request, Submission& submi
   const std::string object = fmt::format("Workload \"{}/{}\"", record.key.ns, record.object);
   switch (record.standing) {
     case Standing::kDeactivated:
-      submission.rejection =
-          out_of_line(Reason::kDeactivated, fmt::format("spec.active of {} is false: {}", object, record.message));
+      // What is wrong with it is also why it was deactivated.
+      if (!submission.rejection || submission.rejection->waits) {
+        submission.rejection =
+            out_of_line(Reason::kDeactivated, fmt::format("{} (spec.active of {} is false)", record.message, object));
+      }
       break;
     case Standing::kSuspended:
       submission.rejection = out_of_line(

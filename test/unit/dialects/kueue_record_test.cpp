@@ -31,6 +31,18 @@ TEST(KueueRecords, AJobThatIsDeactivatedIsSaidToBeThatAndHoldsUpNobody) {
   EXPECT_FALSE(is_in_line(world.job("a")));
 }
 
+TEST(KueueRecords, TheMessageOfADeactivatedJobBeginsWithTheCause) {
+  const World world(kSetup + job("a", 4) + workload(", active: false", evicted("Deactivated")));
+  EXPECT_EQ(rejection(world).message, "because (spec.active of Workload \"default/w\" is false)");
+}
+
+TEST(KueueRecords, AJobThatIsDeactivatedSinceItIsInvalidIsRejectedForThat) {
+  const World world(kSetup + job("a", 4, required("net/row")) + workload(", active: false", evicted("Deactivated")));
+  EXPECT_EQ(rejection(world).reason, Reason::kInvalidRequest);
+  EXPECT_FALSE(rejection(world).waits);
+  EXPECT_NE(rejection(world).message.find("has no level \"net/row\""), std::string::npos) << rejection(world).message;
+}
+
 TEST(KueueRecords, AJobThatItsUserSuspendedIsSaidToBeThat) {
   const World world(kSetup + job("a", 4) + workload("", evicted("Suspended")));
   EXPECT_EQ(rejection(world).reason, Reason::kSuspended);
