@@ -35,8 +35,8 @@ void add_connection_options(CLI::App& command, kube::ConfigRequest& config) {
       ->type_name("NAME");
 }
 
-void add_duration(CLI::App& command, const std::string& name, std::chrono::milliseconds& value,
-                  const std::string& description) {
+CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chrono::milliseconds& value,
+                          const std::string& description) {
   const CLI::callback_t take = [&value, name](const CLI::results_t& texts) {
     const auto parsed = read_duration(texts.front());
     if (!parsed) {
@@ -45,7 +45,7 @@ void add_duration(CLI::App& command, const std::string& name, std::chrono::milli
     value = *parsed;
     return true;
   };
-  command.add_option(name, take, description)->type_name("TIME")->type_size(1)->default_str(in_words(value));
+  return command.add_option(name, take, description)->type_name("TIME")->type_size(1)->default_str(in_words(value));
 }
 
 }  // namespace gantree

@@ -8,6 +8,7 @@
 
 namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
+class Option;
 }
 
 namespace gantree {
@@ -16,7 +17,7 @@ namespace gantree {
 void add_connection_options(CLI::App& command, kube::ConfigRequest& config);
 
 // A length of time such as 500ms, 10s or 1m; more than 0. `value` is the default.
-void add_duration(CLI::App& command, const std::string& name, std::chrono::milliseconds& value,
-                  const std::string& description);
+CLI::Option* add_duration(CLI::App& command, const std::string& name, std::chrono::milliseconds& value,
+                          const std::string& description);
 
 }  // namespace gantree

@@ -21,7 +21,9 @@ void add_queue_options(CLI::App& command, kueue::ControllerOptions& queues) {
   add_duration(command, "--pods-ready-timeout", ready.timeout,
                "Evict a job of a queue whose pods are not all ready so long after admission; 0s: wait without end");
   add_duration(command, "--pods-recovery-timeout", ready.recovery,
-               "The same for pods that were ready and have to be replaced; 0s: wait without end");
+               "The same for pods that were ready and have to be replaced, and as long unless said otherwise; 0s: wait "
+               "without end")
+      ->default_str("");
   command
       .add_option("--requeue-limit", ready.limit,
                   "How often such a job is queued again before it is deactivated; below 0: without end")

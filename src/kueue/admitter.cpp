@@ -225,6 +225,7 @@ void Admitter::admit(Time now, Step& step) {
   if (one_by_one_) {
     // The others are tried when it is ready.
     try_until_one_starts(now, step);
+    held_up_by_.clear();
     return;
   }
   std::set<LineKey> held_back;
@@ -249,8 +250,10 @@ void Admitter::hold_up(const Entry& starting, Time now) {
   const Verdict verdict{.state = GangState::kWaiting,
                         .reason = Reason::kQueueBlocked,
                         .message = "the pods of workload " + starting.key() + " have to be ready first"};
+  const bool another = std::exchange(held_up_by_, starting.key()) != starting.key();
   for (const LineKey& key : ledger_.lines.open_lines()) {
-    for (const auto& [rank, entry] : std::map(ledger_.lines.find(key)->fresh)) {
+    const Line& line = *ledger_.lines.find(key);
+    for (const auto& [rank, entry] : std::map(another ? line.entries : line.fresh)) {
       tell(*entry, verdict, now);
     }
   }
@@ -355,7 +358,8 @@ void Admitter::close(const LineKey& key, const Entry* refused, Time now) {
     line.tried_at = now;
   }
   if (refused != nullptr || is_known(key, line, now)) {
-    for (const auto& [rank, entry] : std::map(line.fresh)) {
+    // What was told of one whose pods had to be ready first is no longer so.
+    for (const auto& [rank, entry] : std::map(held_up_by_.empty() ? line.fresh : line.entries)) {
       tell(*entry, *line.verdict, now);
     }
   }

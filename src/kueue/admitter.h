@@ -58,6 +58,7 @@ class Admitter {
   Grants& grants_;
   Precedence& precedence_;
   bool one_by_one_;
+  std::string held_up_by_ = {};  // the Workload of which those were told that wait for its pods
 };
 
 }  // namespace gantree::kueue

@@ -44,6 +44,15 @@ Numbers own_numbers(json::Reader& read, const Object& job) {
   return numbers;
 }
 
+void set_numbers(const Numbers& now, const Numbers& wanted, json::Out::Array& patch) {
+  if (wanted.parallelism != now.parallelism) {
+    patch.push_back(set_field("/spec/parallelism", wanted.parallelism));
+  }
+  if (wanted.completions && wanted.completions != now.completions) {
+    patch.push_back(set_field("/spec/completions", *wanted.completions));
+  }
+}
+
 // How many indexes a list like "1,3-5" names.
 std::int64_t indexes_in(std::string_view list) {
   std::int64_t count = 0;
@@ -131,12 +140,14 @@ class BatchJob final : public JobKind {
         record.add("completions", *own.completions);
       }
     }
-    if (wanted.parallelism != now.parallelism) {
-      patch.push_back(set_field("/spec/parallelism", wanted.parallelism));
-    }
-    if (wanted.completions && wanted.completions != now.completions) {
-      patch.push_back(set_field("/spec/completions", *wanted.completions));
-    }
+    set_numbers(now, wanted, patch);
+    return patch;
+  }
+
+  [[nodiscard]] json::Out::Array restore(const Object& job) const override {
+    json::Reader read("", job.value, "Job");
+    json::Out::Array patch;
+    set_numbers(numbers_of(read, job), own_numbers(read, job), patch);
     return patch;
   }
 

@@ -47,6 +47,7 @@ struct Controller::Parts {
   Parts(Cluster& cluster, const ControllerOptions& options)
       : ledger(cluster),
         outbox(options.instance),
+        reporter(!options.shares.empty()),
         setup(ledger, booking, options.ignore_checks),
         admitter(ledger, grants, precedence, options.ready.one_by_one),
         readiness(options.ready, ledger, status, evictions) {

@@ -82,6 +82,8 @@ class JobKind {
   // The job with another shape, as operations of a JSON Patch. What of the job's own numbers it changes goes into the
   // record, from which sets() takes them.
   [[nodiscard]] virtual json::Out::Array reshape(const Object& job, const JobShape& shape, json::Out& record) const = 0;
+  // Gives back the numbers of its own to one that was started with others; operations of a JSON Patch.
+  [[nodiscard]] virtual json::Out::Array restore(const Object& /*job*/) const { return {}; }
   // A merge patch of the status, without which the templates of a stopped job cannot be changed; nothing where they
   // can.
   [[nodiscard]] virtual std::optional<json::Out> forget_start(const Object& job) const = 0;

@@ -72,6 +72,9 @@ void JobSwitch::stop(JobEntry& job, const std::string& key, Step& step) {
     return;  // what could be read when it came can be read again
   }
   json::Out::Array operations = set_suspend(parsed->object, *job.kind, true);
+  for (json::Out& operation : job.kind->restore(parsed->object)) {
+    operations.push_back(std::move(operation));
+  }
   if (!job.started_for.empty()) {
     operations.push_back(std::move(json::Out::object().add("op", "remove").add("path", annotation_path(kStartedFor))));
   }

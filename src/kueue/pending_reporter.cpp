@@ -19,7 +19,7 @@ using std::chrono::seconds;
 // many a second, since an API server has better things to store.
 constexpr seconds kTellAfter{1};
 constexpr seconds kTellReasonEvery{5};
-constexpr seconds kTellEvery{30};
+constexpr seconds kTellEvery{10};
 constexpr seconds kTellNumbersEvery{300};
 constexpr int kFirstPerSecond = 50;
 constexpr int kAgainPerSecond = 20;

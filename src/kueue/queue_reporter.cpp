@@ -100,8 +100,9 @@ void QueueReporter::changed(const std::string& key, const LiveObject& object, co
   const json::Value spec = read.object(parsed.value, "spec");
   target.resource_version = read.text(metadata, "resourceVersion").value_or("");
   target.deleting = read.text(metadata, "deletionTimestamp").has_value();
-  target.fair = object.kind != kLocalQueue && read.object(spec, "fairSharing").present();
-  target.weight = target.fair ? read_weight(read, spec) : 1000;
+  const bool weighed = object.kind != kLocalQueue && read.object(spec, "fairSharing").present();
+  target.fair = weighed || (fair_ && object.kind != kLocalQueue);
+  target.weight = weighed ? read_weight(read, spec) : 1000;
   json::Reader read_status(kNoFile, parsed.value, key);
   const json::Value status = read_status.object(parsed.value, "status");
   const std::string text = status ? json::copy(status).to_json(false) : std::string();

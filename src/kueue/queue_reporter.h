@@ -23,6 +23,9 @@ namespace gantree::kueue {
 
 class QueueReporter {
  public:
+  // `fair`: queues share by weight whether they say so or not.
+  explicit QueueReporter(bool fair) : fair_(fair) {}
+
   // Sends a write to an object, which is known by its key; returns the number of the order.
   using Send = std::function<std::uint64_t(const std::string& key, Write write)>;
 
@@ -43,7 +46,7 @@ class QueueReporter {
     ObjectRef ref;
     std::string resource_version;
     bool deleting = false;
-    bool fair = false;           // fairSharing is given
+    bool fair = false;           // its share is told
     std::int64_t weight = 1000;  // thousandths
     std::string status;          // JSON, as last seen; "" where there is none
     std::vector<Condition> conditions;
@@ -56,6 +59,7 @@ class QueueReporter {
   // The status in full; nothing where the object says it.
   [[nodiscard]] static std::optional<json::Out> patch(const Target& target, const QueueStatus& status, Time now);
 
+  bool fair_;
   std::map<std::string, Target> objects_;
   bool stale_ = true;
   Time next_ = {};

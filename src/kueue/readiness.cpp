@@ -90,7 +90,7 @@ void Readiness::watch(Entry& entry, const JobEntry& job, Time now, Step& step) {
   if (ready || entry.guard.in_flight()) {
     return;
   }
-  const milliseconds patience = recovering ? rules_.recovery : rules_.timeout;
+  const milliseconds patience = rules_.patience(recovering);
   const Time since = std::max(since_of(entry.object.condition(kAdmitted)), recovering ? since_of(before) : Time());
   if (patience.count() == 0) {
     return;
@@ -103,7 +103,7 @@ void Readiness::watch(Entry& entry, const JobEntry& job, Time now, Step& step) {
 }
 
 void Readiness::give_up(Entry& entry, bool recovering, Time now, Step& step) {
-  const milliseconds patience = recovering ? rules_.recovery : rules_.timeout;
+  const milliseconds patience = rules_.patience(recovering);
   const std::string what = fmt::format("Exceeded the PodsReady timeout {}s", patience.count() / 1000);
   if (rules_.limit >= 0 && entry.object.requeues >= rules_.limit) {
     evictions_.evict(entry,

@@ -17,13 +17,16 @@ namespace gantree::kueue {
 
 // What happens to jobs whose pods do not all become ready.
 struct ReadyRules {
-  std::chrono::milliseconds timeout{0};       // after admission; 0: they are waited for without end
-  std::chrono::milliseconds recovery{0};      // after having been ready; 0: the same
-  int limit = -1;                             // times that a job is queued again; below 0: without end
+  std::chrono::milliseconds timeout{0};    // after admission; 0: they are waited for without end
+  std::chrono::milliseconds recovery{-1};  // after having been ready; 0: as above; below 0: as long as after admission
+  int limit = -1;                          // times that a job is queued again; below 0: without end
   std::chrono::milliseconds backoff{60'000};  // before the first; doubles each time
   std::chrono::milliseconds longest_backoff{3'600'000};
   // By when a job that is queued again was created it has its place in the queue; otherwise by when it was evicted.
   bool requeue_by_creation = false;
+  [[nodiscard]] std::chrono::milliseconds patience(bool recovering) const {
+    return recovering && recovery.count() >= 0 ? recovery : timeout;
+  }
   bool one_by_one = false;  // nobody is admitted as long as the pods of another that was are not all ready
 };
 

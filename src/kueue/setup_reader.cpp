@@ -63,6 +63,7 @@ void SetupReader::read(Step& step) {
   ledger_.lines.clear();
   for (auto& [key, entry] : ledger_.entries) {
     entry.submission.reset();
+    entry.told_at = {};  // what was told of rules that were changed is told anew at once
     // Others may have to go for it by the rules of now: whoever comes first is looked at first.
     entry.fruitless = 0;
     entry.preempts_at = {};

@@ -231,9 +231,18 @@ TEST(KueueController, WhereAdmissionIsBlockedOneJobAfterTheOtherGetsReady) {
     });
     cluster.settle();
   };
+  const auto waits_for = [&](const std::string& name, const std::string& other) {
+    return cluster.workload(name).find({"status", "conditions"})->items.front().str({"message"}).find("job-" + other) !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(waits_for("c", "a"));
   ready("a");
   EXPECT_TRUE(cluster.admitted("b"));
   EXPECT_FALSE(cluster.admitted("c"));
+  for (int i = 0; i < 3; ++i) {
+    cluster.settle();
+  }
+  EXPECT_TRUE(waits_for("c", "b"));
   ready("b");
   EXPECT_TRUE(cluster.admitted("c"));
 }

@@ -259,6 +259,18 @@ TEST(JobOfAQueue, ThatStartsWithFewerPodsGetsItsNumbersBack) {
   ASSERT_FALSE(cluster.suspended("j"));
   EXPECT_EQ(job(cluster).num({"spec", "parallelism"}, 0), 1);
   EXPECT_EQ(job(cluster).num({"spec", "completions"}, 0), 1);
+  const auto set_active = [&](bool active) {
+    cluster.server.change(workload_key(cluster),
+                          [&](Tree& one) { one.at({"spec", "active"}) = Tree::boolean(active); });
+    cluster.settle();
+  };
+  set_active(false);
+  ASSERT_TRUE(cluster.suspended("j"));
+  EXPECT_EQ(job(cluster).num({"spec", "parallelism"}, 0), 2) << "while it is stopped it asks for what its user wrote";
+  EXPECT_EQ(job(cluster).num({"spec", "completions"}, 0), 2);
+  set_active(true);
+  ASSERT_FALSE(cluster.suspended("j"));
+  EXPECT_EQ(job(cluster).num({"spec", "parallelism"}, 0), 1);
   cluster.node("a", 4);
   cluster.server.remove(workload_key(cluster));
   cluster.settle();

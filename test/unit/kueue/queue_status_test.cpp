@@ -267,5 +267,19 @@ TEST(QueueStatus, AnObjectOfAnotherFamilyThatHasTheSameKindAndNameIsNoneOfOurs) 
   EXPECT_THAT(world.status("ClusterQueue /team-a", "conditions"), HasSubstr(R"("reason":"TopologyNotFound")"));
 }
 
+TEST(QueueStatus, TellsEveryShareWhereFairSharingIsOn) {
+  QueueWorld world({.shares = {ShareStrategy::kFinalShare}});
+  world.flavor("default");
+  world.put("Cohort", "", "all", "{}");
+  world.cluster_queue("team-a", 4, R"("cohortName":"all")");
+  world.cluster_queue("team-b", 4, R"("cohortName":"all")");
+  world.local_queue("ns", "a", "team-a");
+  world.workload("ns", "w", "a", 6);
+  world.settle();
+  EXPECT_EQ(world.status("ClusterQueue /team-a", "fairSharing"), R"({"weightedShare":250})");
+  EXPECT_EQ(world.status("ClusterQueue /team-b", "fairSharing"), R"({"weightedShare":0})");
+  EXPECT_EQ(world.status("Cohort /all", "fairSharing"), R"({"weightedShare":0})");
+}
+
 }  // namespace
 }  // namespace gantree::kueue
