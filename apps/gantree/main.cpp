@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "output.h"
+#include "usage.h"
 
 namespace {
 
@@ -33,7 +34,7 @@ bool has_command(CLI::App& app, std::string_view name) {
 
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
-  gantree::tell(error.what());
+  gantree::tell(gantree::usage_message(app, error));
   fmt::print(stderr, "Try: {} {}--help\n", app.get_name(), chosen.empty() ? "" : chosen.front()->get_name() + " ");
   return gantree::kBadInput;
 }

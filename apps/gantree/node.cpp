@@ -45,7 +45,8 @@ Result<kube::Reply> good(kube::Reply reply, const std::string& name) {
   if (reply.ok()) {
     return reply;
   }
-  return fail(Errc::kIo, fmt::format("node \"{}\": {}", name, reply.message));
+  return reply.http_status == 404 ? fail(Errc::kNotFound, fmt::format("there is no node \"{}\"", name))
+                                  : fail(Errc::kIo, fmt::format("node \"{}\": {}", name, reply.message));
 }
 
 Result<Object> read_node(kube::Client& client, const std::string& name) {
@@ -81,22 +82,26 @@ Result<> patch_node(kube::Client& client, const std::string& name, const Object&
   return reply ? Result<>() : tl::unexpected(reply.error());
 }
 
-Result<> require_simulated(kube::Client& client, const std::string& name) {
-  const auto node = read_node(client, name);
+Result<Object> read_simulated(kube::Client& client, const std::string& name) {
+  auto node = read_node(client, name);
   if (!node) {
-    return tl::unexpected(node.error());
+    return node;
   }
   if (apiserver::text_at(*node, {"metadata", "annotations", controllers::kSimulated}) != "true") {
     return invalid(fmt::format(
         "node \"{}\" is not simulated: only nodes of `gantree up` can be made to fail or heal by a command", name));
   }
-  return {};
+  return node;
 }
 
 Deed silence(bool fails) {
   return [fails](kube::Client& client, const std::string& name) -> Result<std::string> {
-    if (auto simulated = require_simulated(client, name); !simulated) {
-      return tl::unexpected(simulated.error());
+    const auto node = read_simulated(client, name);
+    if (!node) {
+      return tl::unexpected(node.error());
+    }
+    if (!fails && apiserver::text_at(*node, {"metadata", "annotations", controllers::kFailedSince}).empty()) {
+      return fmt::format("node/{} was healthy", name);
     }
     Object annotations;
     annotations[controllers::kFailedSince] = fails ? Value(rfc3339(time_now())) : Value();

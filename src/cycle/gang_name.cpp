@@ -4,10 +4,11 @@
 #include <cctype>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
+
+#include "base/edit_distance.h"
 
 namespace gantree {
 
@@ -80,22 +81,6 @@ std::vector<Wanted> readings(std::string_view text) {
   }
 }
 
-// Letters to change, add or leave out to make one of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 std::vector<NamedGangs> find_gangs(const std::vector<GangKey>& all, std::string_view text) {
@@ -135,8 +120,8 @@ std::vector<std::string> similar_names(const std::vector<GangKey>& all, std::str
   std::vector<std::pair<std::size_t, std::string>> order;
   for (const GangKey& key : all) {
     const bool inside = !name.empty() && key.name.find(name) != std::string::npos;
-    const std::size_t far = inside ? 1 : distance(name, key.name);
-    if (far <= std::max<std::size_t>(2, name.size() / 3)) {
+    const std::size_t far = inside ? 1 : edit_distance(name, key.name);
+    if (is_near(far, name.size())) {
       order.emplace_back(far, key.ns.empty() ? key.name : key.ns + "/" + key.name);
     }
   }

@@ -44,6 +44,23 @@ class Usage(CliTest):
         self.assertNotEqual(done.stderr.strip(), "")
 
 
+UNKNOWN = {
+    "an option that is nearly one": (("up", "--genrate", "demo"), "there is no option --genrate; did you mean --generate?"),
+    "the same with its value": (("up", "--genrate=demo"), "there is no option --genrate; did you mean --generate?"),
+    "an option of a command within a command": (("node", "add", "--lik", "a"), "there is no option --lik; did you mean --like?"),
+    "an option that is like no other": (("plan", "-f", "-", "--quickly"), "there is no option --quickly"),
+    "a word": (("plan", "-f", "-", "please"), '"please" is not expected here'),
+}
+
+
+@cases(UNKNOWN)
+class Unknown(CliTest):
+    def check(self, arguments, sentence):
+        done = gantree(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(done.stderr.splitlines()[0], "gantree: " + sentence)
+
+
 class Help(CliTest):
     def test_help_and_version_are_answers(self):
         for arguments in (("--help",), ("plan", "--help"), ("tree", "--help"), ("--version",)):
