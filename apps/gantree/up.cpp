@@ -161,9 +161,11 @@ void wait_for_signal(const sigset_t& signals) {
   }
 }
 
-void greet(const std::string& kubeconfig, const std::string& server, bool scheduler) {
-  fmt::print("The cluster is up at {}{}.\n\n  export KUBECONFIG={}\n  kubectl get nodes\n\nCtrl-C ends it.\n", server,
-             scheduler ? "" : ", without a scheduler", kubeconfig);
+void greet(apiserver::Api& api, const std::string& kubeconfig, const std::string& server, bool scheduler) {
+  fmt::print(
+      "The cluster is up at {}{}.\n\n  export KUBECONFIG={}\n  kubectl get nodes\n\n{}Ctrl-C ends it.\n", server,
+      scheduler ? "" : ", without a scheduler", kubeconfig,
+      has_nodes(api) ? "" : "It has no nodes yet: end it and give it some, as with gantree up --generate demo.\n");
   std::fflush(stdout);
 }
 
@@ -238,7 +240,7 @@ Result<> schedule(apiserver::Api& api, UpFlags& flags, DataFolder& folder, const
     if (auto added = fill_network(api, flags, stop); !added && !stop.stop_requested()) {
       log.warning(added.error().message);
     }
-    greet(flags.run.config.kubeconfig, server, true);
+    greet(api, flags.run.config.kubeconfig, server, true);
   });
   return run_service(flags.run, log);
 }
@@ -303,7 +305,7 @@ Result<> serve(UpFlags flags) {
       return filled;
     }
     (*folder)->keep();
-    greet(*kubeconfig, server, false);
+    greet(**api, *kubeconfig, server, false);
     wait_for_signal(signals);
   } else {
     if (auto ran = schedule(**api, flags, **folder, server, log); !ran) {

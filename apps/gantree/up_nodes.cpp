@@ -118,6 +118,15 @@ std::string read_mark(apiserver::Api& api, std::string_view mark) {
   return system ? std::string(apiserver::text_at(*system, {"metadata", "annotations", mark})) : std::string();
 }
 
+bool has_nodes(apiserver::Api& api) {
+  apiserver::Call call;
+  call.path = "/api/v1/nodes";
+  call.query = "limit=1";
+  const auto list = apiserver::parse_json(api.call_and_wait(std::move(call)).text());
+  const auto* items = list && list->is_object() ? list->get_object().if_contains("items") : nullptr;
+  return items != nullptr && items->is_array() && !items->get_array().empty();
+}
+
 Result<> set_mark(apiserver::Api& api, std::string_view mark, const std::string& value) {
   apiserver::Object annotations;
   annotations[mark] = value;

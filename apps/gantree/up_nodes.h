@@ -16,6 +16,8 @@ inline constexpr std::string_view kNetworkMark = "gantree.dev/network";  // and 
 [[nodiscard]] std::string read_mark(apiserver::Api& api, std::string_view mark);
 [[nodiscard]] Result<> set_mark(apiserver::Api& api, std::string_view mark, const std::string& value);
 
+[[nodiscard]] bool has_nodes(apiserver::Api& api);
+
 // The kinds that the controllers know and no API server has by itself.
 [[nodiscard]] Result<> add_workload_kinds(apiserver::Api& api);
 

@@ -280,3 +280,22 @@ def test_an_owner_that_goes_does_not_take_in_again_what_it_leaves_behind(up_bare
     up_bare.kubectl("annotate", "pods", "--all", "looked=at")  # a moment for whoever would take them
     pods = json.loads(up_bare.kubectl("get", "pods", "-o", "json").stdout)["items"]
     assert [pod["metadata"].get("ownerReferences") for pod in pods] == [None] * 10
+
+
+def gantree(up, *arguments):
+    return subprocess.run([binary(), *arguments, "--kubeconfig", up.kubeconfig], capture_output=True, text=True, timeout=30)
+
+
+def test_a_node_that_is_healthy_is_said_to_be_and_one_that_is_not_there_is_named_once(start):
+    up = start("--in-memory", "--no-scheduler", "--generate", "blocks=1,racks=1,hosts=2")
+    assert "no nodes yet" not in up.process.tail()
+    assert gantree(up, "node", "heal", "gpu-b1-r1-01").stdout == "node/gpu-b1-r1-01 was healthy\n"
+    assert gantree(up, "node", "fail", "gpu-b1-r1-01").stdout.startswith("node/gpu-b1-r1-01 fails")
+    assert gantree(up, "node", "heal", "gpu-b1-r1-01").stdout == "node/gpu-b1-r1-01 heals\n"
+    for deed in ("fail", "heal", "cordon", "remove"):
+        done = gantree(up, "node", deed, "nope")
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", 'gantree: there is no node "nope"\n'), deed
+
+
+def test_a_cluster_without_nodes_says_how_to_get_some(up):
+    assert "It has no nodes yet" in up.process.tail() and "gantree up --generate demo" in up.process.tail()
