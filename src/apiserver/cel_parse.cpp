@@ -238,8 +238,7 @@ class CelParser {
     if (receiver == nullptr && function == "has") {
       return presence(std::move(*arguments));
     }
-    const std::string_view library = receiver != nullptr && receiver->kind == CelKind::kName ? receiver->name : "";
-    if (is_cel_library(library)) {
+    if (receiver != nullptr && receiver->kind == CelKind::kName && is_cel_library(receiver->name)) {
       function = receiver->name + "." + function;
       receiver = nullptr;
     }

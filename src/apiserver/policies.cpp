@@ -1,6 +1,7 @@
 #include "apiserver/policies.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "apiserver/core.h"
 
@@ -38,9 +39,10 @@ void read_policy(const Object& object, BoundPolicy& bound) {
                            program_of(rule, "messageExpression")});
   }
   if (object_at(spec, {"paramKind"}) != nullptr) {
-    bound.parameters.emplace();
-    bound.parameters->api_version = text_at(spec, {"paramKind", "apiVersion"});
-    bound.parameters->kind = text_at(spec, {"paramKind", "kind"});
+    BoundPolicy::Parameters parameters;
+    parameters.api_version = text_at(spec, {"paramKind", "apiVersion"});
+    parameters.kind = text_at(spec, {"paramKind", "kind"});
+    bound.parameters = std::move(parameters);
   }
 }
 

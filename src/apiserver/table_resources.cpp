@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "apiserver/table_cells.h"
@@ -17,20 +18,16 @@ constexpr TableColumn kAge{"Age", "string", 0, "How long ago the object was made
 constexpr std::size_t kMostShown = 3;
 
 std::string access_modes(const Array* modes) {
-  static const std::map<std::string_view, std::string_view> kShort = {
-      {"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
+  // In the order in which the real one lists them.
+  static constexpr auto kShort = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}});
   std::vector<std::string_view> shown;
-  for (const auto& [mode, text] : kShort) {
-    if (modes != nullptr &&
-        std::any_of(modes->begin(), modes->end(), [&mode = mode](const Value& one) { return text_of(one) == mode; })) {
-      shown.push_back(text);
+  for (const auto& known : kShort) {
+    const auto is_it = [&](const Value& mode) { return text_of(mode) == known.first; };
+    if (modes != nullptr && std::any_of(modes->begin(), modes->end(), is_it)) {
+      shown.push_back(known.second);
     }
   }
-  // As the real one lists them: RWO, ROX, RWX, RWOP.
-  static constexpr std::array<std::string_view, 4> kOrder = {"RWO", "ROX", "RWX", "RWOP"};
-  std::sort(shown.begin(), shown.end(), [](std::string_view a, std::string_view b) {
-    return std::find(kOrder.begin(), kOrder.end(), a) < std::find(kOrder.begin(), kOrder.end(), b);
-  });
   return fmt::format("{}", fmt::join(shown, ","));
 }
 
