@@ -194,7 +194,8 @@ std::string render_gangs(const GetOptions& options, const Plan& plan, Cluster& c
                               : fmt::format("no gang \"{}\" runs or asks for a place", options.name));
     return {};
   }
-  const view::TextOptions text = text_options(*options.color);
+  view::TextOptions text = text_options(*options.color);
+  text.hosts = options.output == "wide";
   std::vector<view::TextLine> lines =
       view::draw_gangs(cluster, view::main_resource(cluster.inventory(), plan.decisions), plan, text);
   lines.emplace_back();

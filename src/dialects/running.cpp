@@ -4,15 +4,35 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "dialects/core/label_selector.h"
 #include "dialects/core/metadata.h"
 #include "dialects/core/priority.h"
+#include "dialects/kueue/names.h"
+#include "dialects/lws/names.h"
 
 namespace gantree {
 
 namespace {
+
+constexpr std::string_view kJobSetName = "jobset.sigs.k8s.io/jobset-name";
+constexpr std::string_view kReplicatedJob = "jobset.sigs.k8s.io/replicatedjob-name";
+
+// The pod set of a pod as plans call it; "" where nothing tells.
+std::string pod_set_of(const PodRecord& pod) {
+  if (const json::Value index = text_at(pod.labels(), lws::kWorkerIndex)) {
+    return index.text() == "0" ? "leader" : "workers";
+  }
+  for (const std::string_view label : {kueue::kPodSetLabel, kReplicatedJob}) {
+    if (const json::Value name = text_at(pod.labels(), label)) {
+      return std::string(name.text());
+    }
+  }
+  return pod.workload != nullptr && pod.workload->templates.size() == 1 ? pod.workload->templates.front().role
+                                                                        : std::string();
+}
 
 struct Members {
   const Workload* workload = nullptr;
@@ -76,7 +96,7 @@ class RunningGangs {
            pod.workload != nullptr ? pod.workload->dialect : std::string_view{}, pod);
     } else if (pod.workload != nullptr) {
       join(pod.workload->key, pod.workload->dialect, pod);
-    } else if (const json::Value set = text_at(pod.labels(), "jobset.sigs.k8s.io/jobset-name")) {
+    } else if (const json::Value set = text_at(pod.labels(), kJobSetName)) {
       join({std::string(pod.ns), std::string(set.text()), "JobSet"}, "", pod);
     } else if (pod.owner.present()) {
       join({std::string(pod.ns), std::string(pod.owner.name), std::string(pod.owner.kind)}, "", pod);
@@ -152,18 +172,19 @@ class RunningGangs {
     // Pods on their way out are no part of it any more, though they take room; unless all of them are.
     const bool leaves =
         std::all_of(members.pods.begin(), members.pods.end(), [](const PodRecord* pod) { return pod->deleting; });
-    std::map<std::pair<NodeId, Amounts>, int> holdings;
+    std::map<std::tuple<NodeId, Amounts, std::string>, int> holdings;
     for (const PodRecord* pod : members.pods) {
       if (pod->deleting && !leaves) {
         continue;
       }
-      ++holdings[{intake_.cluster.inventory().reserve(pod->node), pod->requests}];
+      ++holdings[{intake_.cluster.inventory().reserve(pod->node), pod->requests, pod_set_of(*pod)}];
       const std::int64_t priority = pod_priority(pod->spec(), intake_.core);
       gang.priority = pod == members.pods.front() ? priority : std::max(gang.priority, priority);
       gang.started_seconds = std::max(gang.started_seconds, pod->created_seconds);
     }
-    for (const auto& [where, count] : holdings) {
-      gang.holdings.push_back({.node = where.first, .requests = where.second, .count = count});
+    for (const auto& [what, count] : holdings) {
+      const auto& [node, requests, pod_set] = what;
+      gang.holdings.push_back({.node = node, .requests = requests, .count = count, .pod_set = pod_set});
     }
     std::map<BudgetId, int> under;
     for (const PodRecord* pod : members.pods) {

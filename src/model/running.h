@@ -14,11 +14,12 @@
 
 namespace gantree {
 
-// Pods of one request on one node.
+// Pods of one pod set and one request on one node.
 struct Holding {
   NodeId node;
   Amounts requests;
   int count = 1;
+  std::string pod_set = {};  // "" where it is not known
 };
 
 // A domain that a gang has to itself, named by the gang's hosts in it: positions change when the

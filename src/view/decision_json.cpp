@@ -37,6 +37,28 @@ json::Out assignment_to_json(const PodSetDecision& pod_set, Cluster& cluster) {
       .add("domains", std::move(domains));
 }
 
+// Pods that run may do so on hosts that the topology does not know.
+void add_places(const PodSetDecision& pod_set, Cluster& cluster, json::Out& entry) {
+  PodSetDecision inside = pod_set;
+  json::Out outside = json::Out::array();
+  bool some_outside = false;
+  std::erase_if(inside.hosts, [&](const HostShare& share) {
+    const bool known = cluster.engine().tree(pod_set.topology).host_of(share.node) != DomainTree::kNowhere;
+    if (!known) {
+      some_outside = true;
+      outside.push(
+          json::Out::object().add("node", cluster.inventory().node(share.node).name).add("count", share.count));
+    }
+    return !known;
+  });
+  if (!inside.hosts.empty()) {
+    entry.add("topologyAssignment", assignment_to_json(inside, cluster));
+  }
+  if (some_outside) {
+    entry.add("outside", std::move(outside));
+  }
+}
+
 json::Out decision_to_json(const Decision& decision, Cluster& cluster) {
   json::Out gang = json::Out::object();
   gang.add("namespace", decision.key.ns);
@@ -92,8 +114,8 @@ json::Out pod_sets_to_json(const Decision& decision, Cluster& cluster) {
     json::Out entry = json::Out::object();
     entry.add("name", pod_set.name);
     entry.add("count", pod_set.count);
-    if (decision.state == GangState::kPlaced && !pod_set.hosts.empty()) {
-      entry.add("topologyAssignment", assignment_to_json(pod_set, cluster));
+    if (decision.state == GangState::kPlaced) {
+      add_places(pod_set, cluster, entry);
     }
     pod_sets.push(std::move(entry));
   }

@@ -330,6 +330,9 @@ class ExplainJson {
     for (const Holding& holding : why_.holdings) {
       json::Out one = json::Out::object();
       one.add("node", cluster_.inventory().node(holding.node).name).add("count", holding.count);
+      if (!holding.pod_set.empty()) {
+        one.add("podSet", holding.pod_set);
+      }
       list.push(one.add("requests", request(holding.requests)));
     }
     return list;

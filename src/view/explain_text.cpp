@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <optional>
 
 #include "view/explain_asks.h"
 #include "view/explain_state.h"
 #include "view/explain_words.h"
 #include "view/gang_words.h"
+#include "view/host_names.h"
 #include "view/text_table.h"
 #include "view/words.h"
 
@@ -127,23 +129,25 @@ class ExplainText {
         best = {known, id};
       }
     }
-    std::string where = fmt::format("{}: ", counted(pods, "pod"));
-    if (best) {
-      where += words_.place(best->second, hosts, options_.width - 20);
-    } else {
-      std::vector<std::string> names;
-      for (const HostShare& share : hosts) {
-        names.push_back(cluster_.inventory().node(share.node).name);
-      }
-      std::sort(names.begin(), names.end());
-      names.erase(std::unique(names.begin(), names.end()), names.end());
-      where += printable(fmt::format("{}", fmt::join(names, ", ")), options_.unicode);
-    }
-    paragraph(where, kDeep);
+    const std::string place = best ? ": " + words_.place(best->second, hosts, options_.width - 20) : std::string();
+    paragraph(counted(pods, "pod") + place, kDeep);
+    name_hosts();
     for (const Eviction& eviction : why_.evictions) {
       paragraph(fmt::format("It would be evicted ({}) for {}: {}", to_string(eviction.reason), words_.gang(eviction.by),
                             printable(eviction.message, options_.unicode)),
                 kDeep, "", {Tone::kWarning});
+    }
+  }
+
+  // Pod set by pod set.
+  void name_hosts() {
+    std::map<std::string, std::vector<std::string>> sets;
+    for (const Holding& holding : why_.holdings) {
+      sets[holding.pod_set].push_back(cluster_.inventory().node(holding.node).name);
+    }
+    for (auto& [name, hosts] : sets) {
+      const std::string whose = sets.size() > 1 && !name.empty() ? name + " " : "";
+      paragraph(printable(fmt::format("{}on {}", whose, host_names(std::move(hosts))), options_.unicode), kDeep);
     }
   }
 

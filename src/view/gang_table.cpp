@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "view/gang_words.h"
+#include "view/host_names.h"
 #include "view/words.h"
 
 namespace gantree::view {
@@ -134,6 +135,7 @@ class GangTable {
     line.add("  ").add_right(amount_text(amount_of(decision.pod_sets, resource_), resource_), columns_.amount_end());
     add_where(decision.pod_sets);
     if (decision.pod_sets.size() < 2) {
+      add_hosts(decision.pod_sets, kDeep);
       return;
     }
     for (std::size_t i = 0; i < std::min(decision.pod_sets.size(), kMaxPodSets); ++i) {
@@ -145,6 +147,7 @@ class GangTable {
       part.add("  ").add_right(amount_text(amount_of({&set, 1}, resource_), resource_), columns_.amount_end(),
                                {Tone::kFaint});
       add_where({&set, 1});
+      add_hosts({&set, 1}, kDeep + 2);
     }
     if (decision.pod_sets.size() > kMaxPodSets) {
       const auto more = static_cast<std::int64_t>(decision.pod_sets.size() - kMaxPodSets);
@@ -158,6 +161,23 @@ class GangTable {
     const std::string where = gang_where(cluster_, sets, options_.width - begin, options_.unicode);
     if (!where.empty()) {
       (place_below_ ? lines_.emplace_back() : lines_.back()).pad_to(begin).add(where);
+    }
+  }
+
+  // Below the place, where they are wanted.
+  void add_hosts(std::span<const PodSetDecision> sets, int begin) {
+    std::vector<std::string> names;
+    for (const PodSetDecision& set : sets) {
+      for (const HostShare& share : set.hosts) {
+        names.push_back(cluster_.inventory().node(share.node).name);
+      }
+    }
+    if (!options_.hosts || names.empty()) {
+      return;
+    }
+    const std::string text = printable("on " + host_names(std::move(names)), options_.unicode);
+    for (const std::string& line : wrapped(text, options_.width - begin)) {
+      lines_.emplace_back().pad_to(begin).add(line, {Tone::kFaint});
     }
   }
 

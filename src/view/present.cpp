@@ -23,22 +23,22 @@ TopologyId topology_of(Cluster& cluster, const RunningGang& gang) {
   return make_id<TopologyTag>(0);
 }
 
-// One pod set for each size of pods that it has.
+// One pod set for each name and size of pods that it has.
 Decision as_decision(Cluster& cluster, const RunningGang& gang) {
   Decision decision;
   decision.key = gang.key;
   decision.dialect = gang.dialect;
   decision.state = GangState::kPlaced;
   const TopologyId topology = topology_of(cluster, gang);
-  std::map<Amounts, std::map<NodeId, int>> by_size;
+  std::map<std::pair<std::string, Amounts>, std::map<NodeId, int>> sets;
   for (const Holding& holding : gang.holdings) {
-    by_size[holding.requests][holding.node] += holding.count;
+    sets[{holding.pod_set, holding.requests}][holding.node] += holding.count;
   }
-  for (const auto& [requests, hosts] : by_size) {
+  for (const auto& [what, hosts] : sets) {
     PodSetDecision set;
-    set.name = "pods";
+    set.name = what.first.empty() ? "pods" : what.first;
     set.topology = topology;
-    set.requests = requests;
+    set.requests = what.second;
     for (const auto& [node, count] : hosts) {
       set.hosts.push_back({node, count});
       set.count += count;

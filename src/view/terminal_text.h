@@ -15,6 +15,7 @@ struct TextOptions {
   bool unicode = true;   // otherwise nothing but ASCII
   int max_lines = 240;   // of one tree: beyond, more of what no gang touches is folded
   bool present = false;  // what is shown is there by now, and no plan
+  bool hosts = false;    // the hosts of every gang by name
 };
 
 // One column each.

@@ -74,6 +74,8 @@ class PlacedTest(ExplainTest):
         text, answer = self.explain("train", *queues(), *rack("b1", "r1", 2), running, bound, code=0)
         self.assertEqual(answer["state"], "Running")
         self.assertIn("b1/r1/b1-r1-n1", text)
+        self.assertIn("\n  on b1-r1-n1\n", text)
+        self.assertEqual(answer["hosts"], [{"node": "b1-r1-n1", "count": 1, "podSet": "main", "requests": answer["hosts"][0]["requests"]}])
 
 
 class BusyTest(ExplainTest):

@@ -1,6 +1,8 @@
 // Who made which pod: through owners, through labels where objects in between are missing, and in circles.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "unit/dialects/manifests.h"
 
 namespace gantree {
@@ -48,6 +50,41 @@ std::string running(const World& world) {
     text += (text.empty() ? "" : " ") + gang.key.kind + "/" + gang.key.name + ":" + std::to_string(gang.pods());
   }
   return text;
+}
+
+// The pod sets of the only running gang as "name:pods", in order.
+std::string sets_running(const World& world) {
+  EXPECT_EQ(world.error(), "");
+  std::map<std::string, int> sets;
+  for (const RunningGang& gang : world.cluster.running()) {
+    for (const Holding& holding : gang.holdings) {
+      sets[holding.pod_set] += holding.count;
+    }
+  }
+  std::string text;
+  for (const auto& [name, pods] : sets) {
+    text += (text.empty() ? "" : " ") + name + ":" + std::to_string(pods);
+  }
+  return text;
+}
+
+TEST(Claims, CallTheRunningPodsOfALeaderWorkerSetLeaderAndWorkers) {
+  EXPECT_EQ(sets_running(World(node("a") + leader_worker_set(3) + member(0) + member(1) + member(2))),
+            "leader:1 workers:2");
+}
+
+TEST(Claims, CallTheRunningPodsOfAJobSetByTheirReplicatedJob) {
+  const std::string label = "jobset.sigs.k8s.io/jobset-name: js, jobset.sigs.k8s.io/replicatedjob-name: ";
+  EXPECT_EQ(sets_running(World(node("a") + pod("p", "Job", "js-d-0", label + "driver") +
+                               pod("q", "Job", "js-w-0", label + "work") + pod("r", "Job", "js-w-1", label + "work"))),
+            "driver:1 work:2");
+}
+
+TEST(Claims, CallRunningPodsByThePodSetThatTheirLabelNames) {
+  const std::string label = "kueue.x-k8s.io/podset: launcher, jobset.sigs.k8s.io/replicatedjob-name: driver";
+  EXPECT_EQ(sets_running(World(node("a") + pod("p", "Job", "a", label) + pod("q", "Job", "a", "x: z"))),
+            ":1 launcher:1")
+      << "and where nothing tells, there is no name";
 }
 
 TEST(Claims, FindALeaderWorkerSetThroughItsStatefulSetsAndItsLeader) {
