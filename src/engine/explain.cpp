@@ -53,7 +53,7 @@ std::optional<ResourceId> scarcest(const SearchContext& context, const SlotCount
 
 // "2 hosts short of nvidia.com/gpu, 1 tainted".
 std::string lacks(const SearchContext& context, const SlotCounts& counts, Domain domain) {
-  std::array<int, 6> ineligible{};
+  std::array<int, static_cast<std::size_t>(kLastIneligible) + 1> ineligible{};
   std::vector<int> short_of(context.inventory.resources().size(), 0);
   int too_small = 0;
   const Range hosts = counts.tree().hosts(domain);

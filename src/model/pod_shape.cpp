@@ -48,6 +48,8 @@ const char* to_string(Ineligible reason) {
       return "tainted";
     case Ineligible::kSelector:
       return "not matching the node selector";
+    case Ineligible::kFlavor:
+      return "without the flavor's node labels";
     case Ineligible::kAffinity:
       return "not matching the node affinity";
     case Ineligible::kNo:
@@ -97,11 +99,15 @@ Ineligible eligibility(const PodShape& shape, const Node& node, const Interner& 
   if (node.unschedulable) {
     return Ineligible::kCordoned;
   }
-  for (const Label& wanted : shape.node_selector) {
+  const auto lacks = [&](const Label& wanted) {
     const StringId* value = label_value(node.labels, wanted.key);
-    if (value == nullptr || *value != wanted.value) {
-      return Ineligible::kSelector;
-    }
+    return value == nullptr || *value != wanted.value;
+  };
+  if (std::any_of(shape.node_selector.begin(), shape.node_selector.end(), lacks)) {
+    return Ineligible::kSelector;
+  }
+  if (std::any_of(shape.flavor_labels.begin(), shape.flavor_labels.end(), lacks)) {
+    return Ineligible::kFlavor;
   }
   for (const Taint& taint : node.taints) {
     if (taint.effect != TaintEffect::kPreferNoSchedule && !tolerates(shape.tolerations, taint)) {

@@ -48,6 +48,7 @@ struct Toleration {
 struct PodShape {
   Amounts requests;                  // `pods: 1` included
   std::vector<Label> node_selector;  // all must match
+  std::vector<Label> flavor_labels;  // of the hosts that its flavors stand for: all must match
   // Required node affinity: any one term must match. nullopt: no requirement;
   // an empty list matches no node.
   std::optional<std::vector<SelectorTerm>> affinity;
@@ -63,8 +64,10 @@ enum class Ineligible : std::uint8_t {
   kCordoned,
   kTainted,
   kSelector,
+  kFlavor,
   kAffinity,
 };
+inline constexpr Ineligible kLastIneligible = Ineligible::kAffinity;
 
 // "not ready", "tainted", ...: of a host that is left out for it. "" for kNo.
 [[nodiscard]] const char* to_string(Ineligible reason);

@@ -33,6 +33,8 @@ const char* ExplainWords::key(Ineligible reason) {
       return "Tainted";
     case Ineligible::kSelector:
       return "NodeSelector";
+    case Ineligible::kFlavor:
+      return "FlavorNodeLabels";
     case Ineligible::kAffinity:
       return "NodeAffinity";
     case Ineligible::kNo:

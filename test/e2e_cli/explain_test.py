@@ -78,6 +78,25 @@ class PlacedTest(ExplainTest):
         self.assertEqual(answer["hosts"], [{"node": "b1-r1-n1", "count": 1, "podSet": "main", "requests": answer["hosts"][0]["requests"]}])
 
 
+class FlavorTest(ExplainTest):
+    """Hosts that are not those of the flavor."""
+
+    def others(self, **labels):
+        return [node(f"n{i}", labels={"cloud.provider.com/node-group": "other", **labels}) for i in (1, 2)]
+
+    def test_the_flavor_is_blamed_and_no_selector_that_the_job_does_not_have(self):
+        text, answer = self.explain("train", *queues(), *self.others(), job("train", 2, 8, topology={"required": RACK}), code=2)
+        self.assertIn("2 hosts without the flavor's node labels", answer["message"])
+        self.assertNotIn("selector", text)
+        self.assertNotIn("NoNodeSelector", by_kind(answer))
+
+    def test_a_selector_of_the_job_is_blamed_for_what_it_keeps_out(self):
+        picky = job("train", 2, 8, topology={"required": RACK}, pod={"nodeSelector": {"disk": "ssd"}})
+        text, answer = self.explain("train", *queues(), *rack("b1", "r1", 2), picky, code=2)
+        self.assertIn("2 hosts not matching the node selector", answer["message"])
+        self.assertIn("NoNodeSelector", by_kind(answer))
+
+
 class BusyTest(ExplainTest):
     def busy(self):
         """Two racks of four hosts, two of them in use in the one and three in the other."""

@@ -17,9 +17,10 @@ PodShape shape_on(const PodSetRequest& set, const Choice& choice) {
   PodShape shape = set.shape;
   for (const FlavorQuota* entry : choice.flavors) {
     for (const Label& label : entry->flavor->node_labels) {
-      if (label_value(shape.node_selector, label.key) == nullptr) {
-        const auto at = std::lower_bound(shape.node_selector.begin(), shape.node_selector.end(), label);
-        shape.node_selector.insert(at, label);
+      if (label_value(shape.node_selector, label.key) == nullptr &&
+          label_value(shape.flavor_labels, label.key) == nullptr) {
+        const auto at = std::lower_bound(shape.flavor_labels.begin(), shape.flavor_labels.end(), label);
+        shape.flavor_labels.insert(at, label);
       }
     }
     const auto& tolerations = entry->flavor->tolerations;

@@ -157,7 +157,8 @@ TEST(Claims, AskForTheRestOfAJobInTheDomainWhereItRuns) {
   const PodSet& rest = way.gang.root.pod_sets.at(0);
   EXPECT_EQ(rest.count, 2);
   EXPECT_EQ(rest.min_count, 2);
-  EXPECT_EQ(rest.shape.node_selector.size(), 2U) << "the pool of the flavor, and the block where it runs";
+  EXPECT_EQ(rest.shape.node_selector.size(), 1U) << "the block where it runs";
+  EXPECT_EQ(rest.shape.flavor_labels.size(), 1U) << "the pool of the flavor";
   EXPECT_TRUE(way.demand.at(0).empty()) << "the quota of all three is used already";
   EXPECT_EQ(world.quota.cell(make_id<QuotaTag>(1)).used, 3);
 }

@@ -47,7 +47,7 @@ TEST(KueueFlavors, LendTheirLabelsAndTolerationsToThePods) {
   World world(kSetup + job("a", 4, "", "nodeSelector: {zone: z1}"));
   const PodShape& shape = world.job("a").parts.at(0).at(0).gang.root.pod_sets.at(0).shape;
   Interner& strings = world.cluster.inventory().strings();
-  EXPECT_EQ(*label_value(shape.node_selector, strings.intern("pool")), strings.intern("tas"));
+  EXPECT_EQ(*label_value(shape.flavor_labels, strings.intern("pool")), strings.intern("tas"));
   EXPECT_EQ(*label_value(shape.node_selector, strings.intern("zone")), strings.intern("z1"));
   EXPECT_TRUE(tolerates(shape.tolerations, {.key = strings.intern("gpu"), .value = strings.intern("")}));
 }
