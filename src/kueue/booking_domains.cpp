@@ -124,8 +124,8 @@ bool Booking::is_overpromised(const Entry& entry) const {
   const auto promised = [&](NodeId host, ResourceId resource) {
     std::int64_t sum = 0;
     for (const auto& [key, holder] : ledger_.holders) {
-      if (!holder->admission()) {
-        continue;  // it was taken back in this step
+      if (!holder->admission() || holder->leaves()) {
+        continue;  // it was taken back in this step, or will be soon
       }
       for (const SetAssignment& set : holder->admission()->sets) {
         const PodSetRequest* request = holder->pod_set(set.name);

@@ -151,6 +151,9 @@ void HostReplacement::touch_users() {
         ledger_.dirty.insert(key);
       }
     }
+    if (booking_.is_short_of_room(*entry)) {
+      ledger_.dirty.insert(key);  // it may have been waiting for room on any host of its domain
+    }
     // One may have come back with pods that were given other hosts meanwhile.
     const std::set<std::string>& pods = ledger_.pods_of(key);
     if (std::any_of(pods.begin(), pods.end(),

@@ -159,6 +159,28 @@ TEST(KueueDomainBooking, WhatIsLeftInPiecesForAPodThatFitsNowhereIsNotForOthers)
   EXPECT_FALSE(cluster.admitted("next")) << "one is free on each host, and two were promised";
 }
 
+TEST(KueueDomainBooking, OneThatWaitsForRoomInItsRackIsEvictedWhereAnyHostOfThatIsLost) {
+  Racks cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 3);
+  cluster.job("two", 2, 1);
+  cluster.job("four", 1, 4);
+  cluster.settle();
+  for (const auto& [job, index, pod, host] :
+       {std::tuple("two", 0, "t0", "b"), {"two", 1, "t1", "a"}, {"four", 0, "f", ""}}) {
+    cluster.pod(job, index, pod);
+    cluster.settle();
+    cluster.bind(pod, host);
+    cluster.settle();
+  }
+  ASSERT_TRUE(cluster.admitted("four"));
+  ASSERT_EQ(cluster.reason_of("four", "Evicted"), "");
+  cluster.lose("b");
+  cluster.settle();
+  EXPECT_EQ(cluster.reason_of("four", "Evicted"), "NodeFailures") << "it was to have the other host, and does not fit";
+  EXPECT_EQ(cluster.reason_of("two", "Evicted"), "");
+}
+
 TEST(KueueDomainBooking, NoPodIsSentToARackThatHasLostItsHosts) {
   Racks cluster;
   cluster.node("a", 4);
