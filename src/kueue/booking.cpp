@@ -308,11 +308,43 @@ const std::string* Booking::held_for(const Entry& entry, const SetAssignment& se
       const auto selected = pod.selector.find(levels[i]);
       sent = selected != pod.selector.end() && selected->second == domain[i];
     }
-    if (sent) {
+    const std::string node(ledger_.cluster.node_of(key));
+    if (sent && takes_pods(ledger_, entry, set, node) && is_free(node, entry.pod_set(set.name)->shape.requests)) {
       return &key;
     }
   }
   return nullptr;
+}
+
+// Whether a host has room for a pod beside those that are there, whatever is promised on it: pods of which nobody here
+// decides may have taken that.
+bool Booking::is_free(const std::string& node, const Amounts& requests) const {
+  const Inventory& inventory = ledger_.cluster.inventory();
+  return std::all_of(requests.entries().begin(), requests.entries().end(), [&](const Amounts::Entry& asked) {
+    std::int64_t free = inventory.free(*inventory.find(node), asked.first);
+    if (free >= 0) {
+      return true;  // all that is promised is there
+    }
+    for (const auto& [key, holder] : ledger_.holders) {
+      for (const std::string& held : holder->placeholders) {
+        free += ledger_.cluster.node_of(held) == node ? amount_held(*holder, held, asked.first) : 0;
+      }
+    }
+    return free >= asked.second;
+  });
+}
+
+// What a placeholder holds.
+std::int64_t Booking::amount_held(const Entry& entry, const std::string& placeholder, ResourceId resource) const {
+  if (const auto piece = entry.pieces.find(placeholder); piece != entry.pieces.end()) {
+    return piece->second.get(resource);
+  }
+  for (const PodSetRequest& set : entry.object.request.pod_sets) {
+    if (placeholder.starts_with(prefix_of(entry, set.name))) {
+      return set.shape.requests.get(resource);
+    }
+  }
+  return 0;
 }
 
 void Booking::let_go(Entry& entry, const std::string& placeholder) {

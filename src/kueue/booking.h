@@ -47,13 +47,15 @@ class Booking {
   // Holds room on a node. `taken`: whether the cluster counts it already, and has only to learn its name.
   void hold(Entry& entry, const std::string& set, const std::string& node, const Amounts& requests, bool taken);
 
-  // The placeholder that is for a pod without a node: on a host of the domain to which it was sent. nullptr where there
-  // is none.
+  // The placeholder that is for a pod without a node: on a host of the domain to which it was sent, which takes pods
+  // and has room for it. nullptr where there is none.
   [[nodiscard]] const std::string* held_for(const Entry& entry, const SetAssignment& set, const StartedPod& pod) const;
   // From now on somebody else's.
   void let_go(Entry& entry, const std::string& placeholder);
 
  private:
+  [[nodiscard]] bool is_free(const std::string& node, const Amounts& requests) const;
+  [[nodiscard]] std::int64_t amount_held(const Entry& entry, const std::string& placeholder, ResourceId resource) const;
   void note_freed(const QuotaDemand& before, const QuotaDemand& after);
   void give_back(Entry& entry);
   void drop_placeholders(Entry& entry, const std::function<bool(const std::string& key)>& these);

@@ -99,6 +99,25 @@ TEST(Promises, ABindingThatIsNotDoneGivesTheRoomBackToThePlaceholder) {
   EXPECT_EQ(node_of(cluster, "other"), "");
 }
 
+TEST(Promises, NoPodIsBoundToAHostOnWhichSomebodyElseHasTakenItsRoom) {
+  SmallCluster cluster;
+  cluster.node("a", 2);
+  cluster.job("j", 2, 1);
+  cluster.settle();
+  stranger(cluster, "other", 1);
+  cluster.bind("other", "a");  // by another scheduler
+  cluster.settle();
+  own_pod(cluster, "j", 0, "p0");
+  own_pod(cluster, "j", 1, "p1");
+  cluster.settle();
+  const std::string first = node_of(cluster, "p0");
+  EXPECT_NE(first.empty(), node_of(cluster, "p1").empty()) << "there is room for one of them";
+  cluster.server.remove(SmallCluster::pod_key("other"));
+  cluster.settle();
+  EXPECT_EQ(node_of(cluster, "p0"), "a");
+  EXPECT_EQ(node_of(cluster, "p1"), "a");
+}
+
 TEST(Promises, OfAFlavorWithoutATopologyNothingIsKept) {
   SmallCluster cluster;
   cluster.put(SmallCluster::kGroup, "v1beta2", "ResourceFlavor", "{'metadata':{'name':'f'},'spec':{}}");
