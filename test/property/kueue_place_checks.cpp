@@ -144,6 +144,7 @@ void World::check_those_that_leave() {
 void World::check_rooms() {
   std::map<std::string, int> on_host;                         // GPUs, of all but riders
   std::map<std::string, int> bound;                           // the same of all that are there
+  std::map<std::string, int> leaving;                         // the same of those that have to leave
   std::map<std::map<std::string, std::string>, int> to_come;  // GPUs by selector
   for (const Stored* pod : server_.all("Pod")) {
     const std::string node = pod->tree.str({"spec", "nodeName"});
@@ -156,6 +157,7 @@ void World::check_rooms() {
     const Stored* workload = server_.find(FakeServer::key("Workload", pod->ns, workload_of(pod->tree)));
     // One that has to leave goes soon; of those that have no node yet nobody waits.
     const bool leaves = workload == nullptr || holds(workload->tree, "Evicted") || is_going(pod->tree);
+    leaving[node] += leaves ? gpus_of(pod->tree) : 0;
     if (is_rider(*pod) && workload == nullptr && !node.empty() && !disturbed_.contains(owner_or_group(pod->tree)) &&
         pod->tree.find({"metadata", "labels", "stranger"}) == nullptr) {
       on_host[node] += gpus_of(pod->tree);  // of a job that was deleted
@@ -178,18 +180,27 @@ void World::check_rooms() {
       fault(fmt::format("pods for {} GPUs are sent to {}, which has {}", amount, host, nodes_.at(host).gpus));
     }
   }
+  check_domains(to_come, bound, leaving);
+}
+
+void World::check_domains(const std::map<std::map<std::string, std::string>, int>& to_come,
+                          std::map<std::string, int>& bound, std::map<std::string, int>& leaving) {
   for (const auto& [selector, amount] : to_come) {
     int room = 0;
+    int soon = 0;  // where a host is lost others have to leave, and it may be enough that they do
     bool excused = false;
+    bool lost = false;
     std::string hosts;
     for (const auto& [name, facts] : nodes_) {
       const bool matches = std::includes(facts.labels.begin(), facts.labels.end(), selector.begin(), selector.end());
       excused = excused || (matches && (crowded_.contains(name) || shaken_.contains(name)));
       const bool open = facts.exists && facts.ready && !facts.cordoned;
       room += matches && open ? std::max(0, facts.gpus - bound[name]) : 0;
+      soon += matches && open ? leaving[name] : 0;
+      lost = lost || (matches && !open);
       hosts += matches ? fmt::format(" {}{} {}/{}", name, open ? "" : " (closed)", bound[name], facts.gpus) : "";
     }
-    if (amount > room && !excused) {
+    if (amount > room + (lost ? soon : 0) && !excused) {
       fault(fmt::format("pods for {} GPUs are sent to {}, which has room for {}:{}", amount, fmt::join(selector, " "),
                         room, hosts));
     }

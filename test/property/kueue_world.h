@@ -153,6 +153,10 @@ class World {
   void check_pods();
   void check_those_that_leave();
   void check_rooms();
+  // GPUs of pods that have no node yet, by selector; of those that are there, and of those of them that have to leave,
+  // by host.
+  void check_domains(const std::map<std::map<std::string, std::string>, int>& to_come,
+                     std::map<std::string, int>& bound, std::map<std::string, int>& leaving);
   struct Sent {
     int pods = 0;
     std::size_t since = 0;  // the first assignment under which one of them was released
