@@ -44,7 +44,8 @@ Booking::Domains Booking::pods_to_come(const Entry& entry, const SetAssignment& 
     if (pod.set == set.name && pod.succeeded && spare == 0) {
       ++over[domain_of(inventory, node, *set.topology)];
     }
-    if (pod.set != set.name || node.empty() || (pod.ended && (!pod.succeeded || spare == 0))) {
+    const bool lost = !pod.ended && !is_there(ledger_, node);  // with its host, and nobody has told of it yet
+    if (pod.set != set.name || node.empty() || lost || (pod.ended && (!pod.succeeded || spare == 0))) {
       continue;
     }
     running += pod.ended ? 0 : 1;
