@@ -180,6 +180,24 @@ Outcome<Value> read_wish(const Request& request) {
   return std::move(*value);
 }
 
+// What the body says is to be changed.
+Outcome<> take_patch(const RequestPtr& request, PatchKind kind, Change& change) {
+  std::vector<std::string> twice;
+  auto patch = parse_json(request->call.body, twice);
+  if (!patch) {
+    return tl::unexpected(bad_request(patch.error().message));
+  }
+  if (const auto sound = report_twice(*request, twice); !sound) {
+    return tl::unexpected(unfit_patch(sound.error()));
+  }
+  change.patch = true;
+  auto shared = std::make_shared<const Value>(std::move(*patch));
+  change.transform = [request, shared, kind](const Object* current) {
+    return patched(*request, kind, *shared, *current);
+  };
+  return {};
+}
+
 }  // namespace
 
 Task<Answer> patch_object(Core& core, RequestPtr request) {
@@ -227,20 +245,8 @@ Task<Answer> patch_object(Core& core, RequestPtr request) {
         co_return created;
       }
     }
-  } else {
-    std::vector<std::string> twice;
-    auto patch = parse_json(request->call.body, twice);
-    if (!patch) {
-      co_return refuse(bad_request(patch.error().message));
-    }
-    if (const auto sound = report_twice(*request, twice); !sound) {
-      co_return refuse(unfit_patch(sound.error()));
-    }
-    change->patch = true;
-    auto shared = std::make_shared<const Value>(std::move(*patch));
-    change->transform = [request, shared, which = *kind](const Object* current) {
-      return patched(*request, which, *shared, *current);
-    };
+  } else if (const auto sound = take_patch(request, *kind, *change); !sound) {
+    co_return refuse(sound.error());
   }
   Answer answer = co_await change_object(core, request, change);
   co_return answer;
