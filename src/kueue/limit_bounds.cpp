@@ -25,6 +25,12 @@ std::optional<std::int64_t> amount_of(std::string_view text) {
   return amount ? std::optional(*amount) : std::nullopt;
 }
 
+// 3Gi rather than 3221225472.
+std::string in_words(std::int64_t thousandths) {
+  return thousandths % 1000 == 0 ? format_quantity(thousandths / 1000, Unit::kOne)
+                                 : format_quantity(thousandths, Unit::kMilli);
+}
+
 // What a container, or a whole pod, says of one resource, in thousandths.
 std::optional<std::int64_t> said(json::Value owner, std::string_view which, const std::string& resource) {
   const json::Value amounts = map_at(map_at(owner, "resources"), which);
@@ -64,8 +70,8 @@ std::string breach_of(const std::map<std::string, std::string>& least, const std
   for (const auto& [resource, bound] : least) {
     const auto request = of(kRequests, resource);
     if (const auto amount = amount_of(bound); amount && (!request || *request < *amount)) {
-      return fmt::format("requests {} of {}, and at least {} is asked",
-                         request ? format_quantity(*request, Unit::kMilli) : "nothing", resource, bound);
+      return fmt::format("requests {} of {}, and at least {} is asked", request ? in_words(*request) : "nothing",
+                         resource, bound);
     }
   }
   for (const auto& [resource, bound] : most) {
@@ -77,7 +83,7 @@ std::string breach_of(const std::map<std::string, std::string>& least, const std
     }
     if (amount && std::max(*limit, request.value_or(0)) > *amount) {
       return fmt::format("asks for {} of {}, and at most {} is allowed",
-                         format_quantity(std::max(*limit, request.value_or(0)), Unit::kMilli), resource, bound);
+                         in_words(std::max(*limit, request.value_or(0))), resource, bound);
     }
   }
   return "";
@@ -87,15 +93,10 @@ std::string breach_of(const std::map<std::string, std::string>& least, const std
 
 bool LimitBounds::see(const LiveObject& object, const Object& parsed) {
   Range range;
-  const json::Value spec = map_at(parsed.value, "spec");
-  for (const json::NodeData& item : items_of(spec ? spec["limits"] : json::Value())) {
-    const json::Value limit(&item);
-    const json::Value type = text_at(limit, "type");
-    if (type && (type.text() == "Container" || type.text() == "Pod")) {
-      Bounds& into = type.text() == "Pod" ? range.pod : range.container;
-      into.least.merge(PodDefaults::amounts_of(map_at(limit, "min")));
-      into.most.merge(PodDefaults::amounts_of(map_at(limit, "max")));
-    }
+  for (const auto& [type, limit] : PodDefaults::limits_of(parsed)) {
+    Bounds& into = type == "Pod" ? range.pod : range.container;
+    into.least.merge(PodDefaults::amounts_of(map_at(limit, "min")));
+    into.most.merge(PodDefaults::amounts_of(map_at(limit, "max")));
   }
   Range& known = ranges_[object.ns][object.name];
   return std::exchange(known, range) != range;

@@ -58,6 +58,19 @@ PodDefaults::Amounts PodDefaults::amounts_of(json::Value map) {
   return amounts;
 }
 
+std::vector<std::pair<std::string_view, json::Value>> PodDefaults::limits_of(const Object& limit_range) {
+  std::vector<std::pair<std::string_view, json::Value>> limits;
+  const json::Value spec = map_at(limit_range.value, "spec");
+  for (const json::NodeData& item : items_of(spec ? spec["limits"] : json::Value())) {
+    const json::Value limit(&item);
+    const json::Value type = text_at(limit, "type");
+    if (type && (type.text() == "Container" || type.text() == "Pod")) {
+      limits.emplace_back(type.text(), limit);
+    }
+  }
+  return limits;
+}
+
 void PodDefaults::add_missing(Amounts& amounts, const Amounts& more) {
   amounts.insert(more.begin(), more.end());
 }
@@ -69,15 +82,10 @@ bool PodDefaults::see(const LiveObject& object, const Object& parsed) {
     return std::exchange(known, overhead) != overhead;
   }
   Range range;
-  const json::Value spec = map_at(parsed.value, "spec");
-  for (const json::NodeData& item : items_of(spec ? spec["limits"] : json::Value())) {
-    const json::Value limit(&item);
-    const json::Value type = text_at(limit, "type");
-    if (type && (type.text() == "Container" || type.text() == "Pod")) {
-      Limits& into = type.text() == "Pod" ? range.pod : range.container;
-      add_missing(into.limits, amounts_of(map_at(limit, "default")));
-      add_missing(into.requests, amounts_of(map_at(limit, "defaultRequest")));
-    }
+  for (const auto& [type, limit] : limits_of(parsed)) {
+    Limits& into = type == "Pod" ? range.pod : range.container;
+    add_missing(into.limits, amounts_of(map_at(limit, "default")));
+    add_missing(into.requests, amounts_of(map_at(limit, "defaultRequest")));
   }
   Range& known = ranges_[object.ns][object.name];
   return std::exchange(known, range) != range;

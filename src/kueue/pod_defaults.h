@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dialects/object.h"
@@ -23,6 +24,9 @@ class PodDefaults {
 
   // Of a map that was read already; none where there is no map.
   [[nodiscard]] static Amounts amounts_of(json::Value map);
+
+  // What a LimitRange says of containers and of pods: by type, "Container" or "Pod".
+  [[nodiscard]] static std::vector<std::pair<std::string_view, json::Value>> limits_of(const Object& limit_range);
 
   // The kinds to watch for it.
   [[nodiscard]] static std::vector<ApiKind> kinds();

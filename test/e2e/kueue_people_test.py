@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from harness.gantree import binary
-from harness.objects import job, pod, template
+from harness.objects import job, pod, requests, template
 from harness.queues import API, KUEUE, RACK, REQUIRED, condition, gates, holds
 
 ASKS = {"cpu": "1", "nvidia.com/gpu": "2"}
@@ -152,3 +152,15 @@ def test_a_job_that_its_user_starts_as_it_is_admitted_gets_its_assignment_all_th
             marked = [one for one in pods if one["metadata"].get("annotations", {}).get(f"{KUEUE}/workload") and one["status"]["phase"] == "Running"]
             return marked if len(pods) == len(marked) == 1 else None
         pool.check_assignment(name, pool.wait(told, lambda: f"one pod with an assignment; {pool.pods(name)}"))
+
+
+def test_a_job_whose_pods_a_limit_range_would_refuse_waits_until_that_is_changed(pool):
+    pool.make_nodes(2)
+    pool.make_queue(quota=8)
+    limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "small"},
+              "spec": {"limits": [{"type": "Container", "max": {"nvidia.com/gpu": "1"}}]}}
+    pool.cluster.create(limits, pool.namespace)
+    pool.submit(job("large", 2, asks=requests(gpu=2)))
+    pool.told("large", "QuotaReserved", "False", message='LimitRange "small": container "main" asks for 2 of nvidia.com/gpu, and at most 1 is allowed')
+    pool.cluster.delete("v1", "LimitRange", "small", pool.namespace)
+    pool.running("large", 2)

@@ -77,6 +77,15 @@ TEST(LimitBounds, KeepAJobWaitingWhosePodsWouldBeRefusedUntilTheyAreChanged) {
   EXPECT_TRUE(cluster.admitted("j"));
 }
 
+TEST(LimitBounds, AreToldAsPeopleWriteThem) {
+  SmallCluster cluster;
+  cluster.node("a", 8);
+  put_limit_range(cluster, "'max':{'nvidia.com/gpu':'2Gi'}");
+  put_job(cluster, "'containers':[{'name':'c','resources':{'limits':{'nvidia.com/gpu':'3Gi'}}}]");
+  cluster.settle();
+  EXPECT_THAT(cluster.workload("j").to_json(), HasSubstr("asks for 3Gi of nvidia.com/gpu, and at most 2Gi is allowed"));
+}
+
 constexpr char kOneGpu[] = "'containers':[{'name':'c','resources':{'requests':{'nvidia.com/gpu':'1'}}}]";
 
 TEST(LimitBounds, HoldForTheLeastToo) {
