@@ -9,7 +9,7 @@
 namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
 class Option;
-}
+}  // namespace CLI
 
 namespace gantree {
 

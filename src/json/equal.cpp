@@ -1,6 +1,7 @@
 #include "json/equal.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace gantree::json {
 
@@ -11,14 +12,30 @@ bool equal_items(std::span<const NodeData> a, std::span<const NodeData> b) {
                     [](const NodeData& x, const NodeData& y) { return equal(Value(&x), Value(&y)); });
 }
 
-// Keys are unique, so as many members that are all found are the same members.
+std::vector<const MemberData*> by_key(Value object) {
+  std::vector<const MemberData*> members;
+  members.reserve(object.members().size());
+  for (const MemberData& member : object.members()) {
+    members.push_back(&member);
+  }
+  const auto before = [](const MemberData* x, const MemberData* y) { return x->key < y->key; };
+  if (!std::is_sorted(members.begin(), members.end(), before)) {
+    std::sort(members.begin(), members.end(), before);
+  }
+  return members;
+}
+
+// Keys are unique, so that in their order the members of both must be the same. Anybody may send objects of a hundred
+// thousand members: one is not looked for among all others.
 bool equal_members(Value a, Value b) {
-  const auto members = a.members();
-  return members.size() == b.members().size() &&
-         std::all_of(members.begin(), members.end(), [&](const MemberData& member) {
-           const Value other = b[member.key];
-           return other && equal(Value(&member.value), other);
-         });
+  if (a.members().size() != b.members().size()) {
+    return false;
+  }
+  const auto ones = by_key(a);
+  const auto others = by_key(b);
+  return std::equal(ones.begin(), ones.end(), others.begin(), [](const MemberData* x, const MemberData* y) {
+    return x->key == y->key && equal(Value(&x->value), Value(&y->value));
+  });
 }
 
 }  // namespace
