@@ -30,6 +30,7 @@
 #include "service/run.h"
 #include "up_data.h"
 #include "up_nodes.h"
+#include "up_webhooks.h"
 
 namespace gantree {
 
@@ -37,6 +38,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{30};
 constexpr std::string_view kWebhookService = "gantree-webhook";
+constexpr std::string_view kAccount = "gantree";
 
 struct UpFlags {
   std::string data;
@@ -105,53 +107,26 @@ Result<int> free_port() {
 }
 
 // What `gantree install` would put there, but for the scheduler's own pods: it runs in this process.
-Result<> install_into(const kube::ConfigRequest& config, const InstallOptions& options) {
+Result<> install_into(apiserver::Api& api, const kube::ConfigRequest& config, const InstallOptions& options) {
   auto objects = manifest(options);
   if (!objects) {
     return tl::unexpected(objects.error());
   }
   std::erase_if(*objects, [](const ManifestObject& object) {
-    return object.kind == "Deployment" || object.kind == "PodDisruptionBudget";
+    return object.kind == "Deployment" || object.kind == "PodDisruptionBudget" || object.kind == "NetworkPolicy";
   });
   const auto cluster = open_cluster(config);
   if (!cluster) {
     return tl::unexpected(cluster.error());
   }
-  return apply(*cluster->client, *objects, kPatience, [](const ManifestObject&, const std::string&) {});
-}
-
-// The webhooks of a scheduler that ran in this process another time: without it they would refuse every job. One that
-// runs elsewhere, as `gantree install` has it, keeps its own.
-Result<> forget_webhooks(apiserver::Api& api) {
-  const InstallOptions install;
-  const auto objects = manifest(install);
-  if (!objects) {
-    return tl::unexpected(objects.error());
-  }
-  const auto ask = [&api](std::string method, std::string path) {
-    apiserver::Call call;
-    call.method = std::move(method);
-    call.path = std::move(path);
-    return api.call_and_wait(std::move(call)).status;
-  };
-  for (const ManifestObject& object : *objects) {
-    if (object.kind == "Deployment" &&
-        ask("GET", fmt::format("/apis/apps/v1/namespaces/{}/deployments/{}", object.ns, object.name)) == 200) {
-      return {};
-    }
-  }
-  for (const ManifestObject& object : *objects) {
-    const bool mutating = object.kind == "MutatingWebhookConfiguration";
-    if (!mutating && object.kind != "ValidatingWebhookConfiguration") {
-      continue;
-    }
-    const int status = ask("DELETE", fmt::format("/apis/admissionregistration.k8s.io/v1/{}webhookconfigurations/{}",
-                                                 mutating ? "mutating" : "validating", object.name));
-    if (status != 200 && status != 404) {
-      return fail(Errc::kIo, fmt::format("{} cannot be deleted: the answer was {}", object.title(), status));
-    }
-  }
-  return {};
+  std::vector<ManifestObject> made;
+  auto applied =
+      apply(*cluster->client, *objects, kPatience, [&](const ManifestObject& object, const std::string& how) {
+        if (is_webhook_configuration(object) && how == "created") {
+          made.push_back(object);
+        }
+      });
+  return applied ? own_webhooks(api, made) : applied;
 }
 
 // Until SIGTERM or SIGINT, which must be blocked.
@@ -227,8 +202,11 @@ Result<> schedule(apiserver::Api& api, UpFlags& flags, DataFolder& folder, const
   }
   flags.run.webhook_listen = fmt::format("127.0.0.1:{}", *port);
   InstallOptions install;
+  // As in any cluster it has an account of its own: with the user's it would have all rights, and its webhooks could
+  // not tell what it changes from what the user does.
+  flags.run.act_as = fmt::format("system:serviceaccount:{}:{}", install.ns, kAccount);
   api.set_service(fmt::format("{}/{}", install.ns, kWebhookService), flags.run.webhook_listen);
-  if (auto installed = install_into(flags.run.config, install); !installed) {
+  if (auto installed = install_into(api, flags.run.config, install); !installed) {
     return installed;
   }
   if (auto filled = fill(api, flags); !filled) {

@@ -11,8 +11,9 @@
 namespace gantree {
 
 // What was done to the cluster once, kept as annotations of the namespace kube-system.
-inline constexpr std::string_view kNodesMark = "gantree.dev/nodes";      // what its nodes were made from
-inline constexpr std::string_view kNetworkMark = "gantree.dev/network";  // and its topologies
+inline constexpr std::string_view kNodesMark = "gantree.dev/nodes";        // what its nodes were made from
+inline constexpr std::string_view kNetworkMark = "gantree.dev/network";    // and its topologies
+inline constexpr std::string_view kWebhooksMark = "gantree.dev/webhooks";  // the uids of its webhooks, joined by commas
 [[nodiscard]] std::string read_mark(apiserver::Api& api, std::string_view mark);
 [[nodiscard]] Result<> set_mark(apiserver::Api& api, std::string_view mark, const std::string& value);
 

@@ -69,6 +69,8 @@ struct Person {
   std::map<std::string, std::vector<std::string>> extra = {};
 };
 
+struct TokenOf;
+
 struct Call {
   std::string method = "GET";
   std::string path;   // as in a URL, percent-encoded where it must be
@@ -80,6 +82,8 @@ struct Call {
   bool trusted = true;  // false: the user may do what roles grant, and nothing else
   // In whose name it is to be done, if the user may do that. Once that is known it is who the user is.
   std::shared_ptr<const Person> as = {};
+  // The token of the service account that the user is, where it showed one: what it speaks for must still be there.
+  std::shared_ptr<const TokenOf> token = {};
   std::string agent = {};                // the client's program: owner of the fields it writes, unless it names another
   std::shared_ptr<WatchSink> sink = {};  // for watch=true
 };

@@ -159,6 +159,9 @@ Value unwritten(const Schema& schema, bool built_in, int depth = 0) {
       object[property.name] = Value();
     }
   }
+  for (const auto& [name, zero] : schema.zeros) {
+    object[name] = zero;
+  }
   return object;
 }
 

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
+
+#include "apiserver/protobuf_messages.h"
 
 namespace gantree::apiserver {
 
@@ -200,6 +203,53 @@ Subresource subresource_of(const BuiltinKind& owner, std::string_view name) {
   return {name, owner.group, owner.version, owner.kind, verbs};
 }
 
+namespace {
+
+// How Go shows a member of this type that nobody set, where that is no default of the schema.
+std::optional<Value> zero_of(const Schema& schema) {
+  if (schema.type == SchemaType::kString && schema.format == "date-time") {
+    return Value();
+  }
+  if (schema.type == SchemaType::kQuantity) {
+    return Value("0");
+  }
+  return schema.type == SchemaType::kIntOrString ? std::optional(Value(0)) : std::nullopt;
+}
+
+// Tells the schema what Go makes of each of its members that is zero.
+void heed_go(const Message& message, Schema& schema) {
+  for (const auto& [number, field] : message) {
+    if (field.form == GoForm::kInline) {
+      if (const Message* inner = find_message(field.type)) {
+        heed_go(*inner, schema);
+      }
+      continue;
+    }
+    const auto at = std::find_if(schema.properties.begin(), schema.properties.end(),
+                                 [&, &name = field.name](const Property& one) { return one.name == name; });
+    if (at == schema.properties.end()) {
+      continue;
+    }
+    at->plain_zero = field.form == GoForm::kPlain;
+    if (auto zero = field.form == GoForm::kAlways ? zero_of(*at->schema) : std::nullopt) {
+      schema.zeros.emplace_back(at->name, std::move(*zero));
+    }
+  }
+}
+
+// "io.k8s.api.core.v1.Pod" as a schema is "k8s.io.api.core.v1.Pod" as a message.
+const Message* message_of_schema(std::string_view name) {
+  static constexpr std::string_view kBegin = "io.k8s.";
+  if (!name.starts_with(kBegin)) {
+    return nullptr;
+  }
+  std::string message = "k8s.io." + std::string(name.substr(kBegin.size()));
+  std::replace(message.begin(), message.end(), '-', '_');
+  return find_message(message);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<BuiltinSchemas>> BuiltinSchemas::load() {
   auto document = parse_json(builtin_schema_text());
   if (!document || !document->is_object()) {
@@ -214,6 +264,11 @@ Result<std::unique_ptr<BuiltinSchemas>> BuiltinSchemas::load() {
   if (const auto missing = schemas->set_.undefined(); !missing.empty()) {
     return invalid(fmt::format("the schemas that were built in refer to {}, which is not among them", missing.front()));
   }
+  schemas->set_.for_each_named([](const std::string& name, Schema& schema) {
+    if (const Message* message = message_of_schema(name)) {
+      heed_go(*message, schema);
+    }
+  });
   schemas->object_meta_ = schemas->set_.find("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
   if (schemas->object_meta_ == nullptr) {
     return invalid("the schemas that were built in lack ObjectMeta");

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "apiserver/allowed.h"
 #include "apiserver/handlers.h"
 #include "apiserver/person.h"
 #include "apiserver/protobuf.h"
+#include "apiserver/token_check.h"
+#include "apiserver/warnings.h"
 #include "apiserver/yaml.h"
 #include "base/check.h"
 #include "base/time.h"
@@ -16,22 +19,6 @@
 namespace gantree::apiserver {
 
 namespace {
-
-// Headers have their limits: clients give up on answers with too many or too long ones.
-void add_warnings(const std::vector<std::string>& warnings, Answer& answer) {
-  static constexpr std::size_t kLongest = 256;
-  static constexpr std::size_t kMost = 4096;
-  std::size_t written = 0;
-  for (const std::string& warning : warnings) {
-    std::string quoted;
-    append_json_text(quoted, std::string_view(warning).substr(0, kLongest));
-    written += quoted.size();
-    if (written > kMost) {
-      return;
-    }
-    answer.headers.emplace_back("Warning", "299 - " + quoted);
-  }
-}
 
 constexpr std::string_view kYaml = "application/yaml";
 constexpr std::string_view kJson = "application/json";
@@ -60,14 +47,14 @@ void put_in_yaml(Answer& answer) {
 }
 
 // Whatever form the body has, it is JSON from here on. Patches have types of their own.
-Outcome<> take_in(const Core& core, Call& call) {
+Outcome<> take_in(Call& call) {
   if (call.body.empty()) {
     return {};
   }
   const auto types = media_types(call.content_type);
   Result<Value> object = Value();
   if (call.content_type.starts_with(kProtobufType)) {
-    object = read_protobuf(call.body, *core.schemas);
+    object = read_protobuf(call.body);
   } else if (call.method != "PATCH" && !types.empty() && types.front().type == kYaml) {
     object = read_yaml_or_json(call.body);
   } else {
@@ -82,10 +69,13 @@ Outcome<> take_in(const Core& core, Call& call) {
 }
 
 Task<Answer> answer_in_json(Core& core, Call call) {
+  if (const auto known = check_token(core, call); !known) {
+    co_return refuse(known.error());
+  }
   if (const auto taken = take_on(core, call); !taken) {
     co_return refuse(taken.error());
   }
-  if (const auto taken = take_in(core, call); !taken) {
+  if (const auto taken = take_in(call); !taken) {
     co_return refuse(taken.error());
   }
   auto request = read_request(core.registry, std::move(call));
@@ -98,7 +88,7 @@ Task<Answer> answer_in_json(Core& core, Call call) {
   auto shared = std::make_shared<Request>(std::move(*request));
   Answer answer = co_await handle(core, shared);
   core.requests.count(*shared, answer.status);
-  add_warnings(shared->warnings, answer);
+  add_warnings(shared->warnings, answer.headers);
   co_return answer;
 }
 
@@ -195,15 +185,29 @@ void Core::trouble(const std::string& what) const {
 }
 
 Entry Core::put(const Kind& kind, Object object) {
-  const std::uint64_t revision = store.next_revision();
+  auto written = put_up_to(kind, std::move(object), std::numeric_limits<std::size_t>::max());
+  GANTREE_CHECK(written);  // nothing is larger
+  return std::move(*written);
+}
+
+Outcome<Entry> Core::put_written(const Kind& kind, Object object) {
+  return put_up_to(kind, std::move(object), kMostStored);
+}
+
+Outcome<Entry> Core::put_up_to(const Kind& kind, Object object, std::size_t most) {
+  const std::uint64_t revision = store.revision() + 1;
   object_in(object, "metadata")["resourceVersion"] = std::to_string(revision);
   const Value value = in_usual_order(std::move(object));
+  auto bytes = std::make_shared<const std::string>(to_json(value));
+  if (bytes->size() > most) {
+    return tl::unexpected(too_large());
+  }
+  GANTREE_CHECK(store.next_revision() == revision);
   const Key key{std::string(text_at(value, {"metadata", "namespace"})),
                 std::string(text_at(value, {"metadata", "name"}))};
   const Entry* old = store.find(kind.table, key);
   const auto before = old == nullptr ? nullptr : old->facts;
-  Entry entry{std::make_shared<const std::string>(to_json(value)), revision,
-              facts_of(kind.table, value, store.table(kind.table).selectable)};
+  Entry entry{std::move(bytes), revision, facts_of(kind.table, value, store.table(kind.table).selectable)};
   store.put(kind.table, key, entry);
   if (kind.table == "events") {
     event_lives.written(key, revision);
@@ -257,7 +261,7 @@ void Core::changed(std::string_view table, const Key& key, const Facts* before, 
   definitions.changed(table, key, now != nullptr);
   webhooks.changed(table);
   policies.changed(table);
-  rights.changed(table);
+  rights.changed(table, key.ns);
   roles.changed(table);
   quotas.changed(table, key);
 }

@@ -62,6 +62,8 @@ class Core {
   // --- objects ---
   // Counts, writes down and stores. The object's apiVersion is that of the kind.
   Entry put(const Kind& kind, Object object);
+  // The same for what somebody sent: fails, and changes nothing, where the object is larger than etcd would take.
+  [[nodiscard]] Outcome<Entry> put_written(const Kind& kind, Object object);
   // The object goes, in this state.
   Entry remove(const Kind& kind, Object last);
   // A change by the server itself, past admission: of the stored version. Where it makes the object free to go, it
@@ -112,6 +114,7 @@ class Core {
     std::optional<Task<Answer>> task;
     Api::Done done;
   };
+  Outcome<Entry> put_up_to(const Kind& kind, Object object, std::size_t most);
   void begin(Task<Answer> task, Api::Done done);
   void sweep();
   void changed(std::string_view table, const Key& key, const Facts* before, const Facts* now);

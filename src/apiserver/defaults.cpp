@@ -37,7 +37,11 @@ void fill_service(Object& object) {
     fall_back(port, "protocol", "TCP");
     if (const Value* number = port.if_contains("port"); number != nullptr) {
       const Value copy = *number;
-      fall_back(port, "targetPort", copy);
+      Value& target = fall_back(port, "targetPort", copy);
+      // As Go holds it where nobody set it.
+      if (same(target, Value(0)) || (target.is_string() && target.get_string().empty())) {
+        target = copy;
+      }
     }
   });
   if (type != "ExternalName") {

@@ -37,8 +37,8 @@ void fill_failure_policy(Object& spec) {
       continue;
     }
     for (Value& condition : conditions->get_array()) {
-      if (condition.is_object()) {
-        fall_back(condition.get_object(), "status", "True");
+      if (condition.is_object() && text_at(condition, {"status"}).empty()) {
+        condition.get_object()["status"] = "True";
       }
     }
   }

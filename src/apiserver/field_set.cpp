@@ -155,18 +155,33 @@ class Comparing {
   void walk_members(const Schema* schema, const Object* before, const Object* after) {
     const auto inner = [&](std::string_view key) { return schema == nullptr ? nullptr : schema->member(key); };
     if (before != nullptr) {
+      std::size_t place = 0;
       for (const auto& member : *before) {
-        const Value* other = after == nullptr ? nullptr : after->if_contains(member.key());
+        const Value* other = member_near(after, place++, member.key());
         walk_step(field_step(member.key()), inner(member.key()), &member.value(), other);
       }
     }
     if (after != nullptr) {
+      std::size_t place = 0;
       for (const auto& member : *after) {
-        if (before == nullptr || before->if_contains(member.key()) == nullptr) {
+        if (member_near(before, place++, member.key()) == nullptr) {
           walk_step(field_step(member.key()), inner(member.key()), nullptr, &member.value());
         }
       }
     }
+  }
+
+  // The member of that name, which mostly is at that place; nullptr where there is none.
+  static const Value* member_near(const Object* object, std::size_t place, std::string_view key) {
+    if (object == nullptr) {
+      return nullptr;
+    }
+    if (place < object->size()) {
+      if (const auto& there = *(object->begin() + place); there.key() == key) {
+        return &there.value();
+      }
+    }
+    return object->if_contains(key);
   }
 
   // Items that come twice under one name are compared by the last of them.

@@ -21,19 +21,30 @@ constexpr std::size_t kLongestBody = std::size_t{3} << 20;
 constexpr std::size_t kMostConnections = 4'096;
 constexpr std::string_view kUser = "kubernetes-admin";
 
-// Who shows the token that the request has; nothing where it is none of ours.
-std::optional<std::string> user_of(const http::IncomingRequest& request, const std::string& secret) {
+// Who shows a token that is the administrator's or signed by this server; whether it is still good is asked later, on
+// the api thread. Nothing where it is none of ours.
+struct Caller {
+  std::string user;
+  std::shared_ptr<const TokenOf> token = {};  // of a service account
+};
+
+std::optional<Caller> caller_of(const http::IncomingRequest& request, const std::string& secret) {
   static constexpr std::string_view kScheme = "Bearer ";
   const std::string_view header = request.header("authorization");
   if (!header.starts_with(kScheme)) {
     return std::nullopt;
   }
-  const std::string_view token = header.substr(kScheme.size());
-  if (same_secret(token, secret)) {
-    return std::string(kUser);
+  const std::string_view shown = header.substr(kScheme.size());
+  if (same_secret(shown, secret)) {
+    return Caller{std::string(kUser)};
   }
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  return user_of_token(secret, token, now.time_since_epoch().count());
+  auto token = read_token(secret, shown, now.time_since_epoch().count());
+  if (!token) {
+    return std::nullopt;
+  }
+  std::string user = token->user();
+  return Caller{std::move(user), std::make_shared<const TokenOf>(std::move(*token))};
 }
 
 http::Response to_response(const Failure& failure) {
@@ -53,6 +64,9 @@ http::Response to_response(Answer answer) {
   response.content_type = std::move(answer.content_type);
   response.headers = std::move(answer.headers);
   response.headers.emplace_back("Cache-Control", "no-cache, private");
+  if (answer.status == 401) {
+    response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  }
   // By this one clients know that the server looks after its load itself, and send as fast as they like.
   response.headers.emplace_back("X-Kubernetes-PF-FlowSchema-UID", "00000000-0000-4000-8000-000000000001");
   response.headers.emplace_back("X-Kubernetes-PF-PriorityLevel-UID", "00000000-0000-4000-8000-000000000002");
@@ -118,9 +132,10 @@ bool is_watch(std::string_view query) {
   return query.find("watch=") != std::string_view::npos;
 }
 
-Call to_call(http::IncomingRequest request, std::string user, std::shared_ptr<const Person> as) {
+Call to_call(http::IncomingRequest request, Caller caller, std::shared_ptr<const Person> as) {
   Call call;
-  call.user = std::move(user);
+  call.user = std::move(caller.user);
+  call.token = std::move(caller.token);
   call.trusted = call.user == kUser;
   call.as = std::move(as);
   call.agent = request.header("user-agent");
@@ -133,13 +148,13 @@ Call to_call(http::IncomingRequest request, std::string user, std::shared_ptr<co
   return call;
 }
 
-void answer(Api& api, http::IncomingRequest request, std::string user, http::Reply reply) {
+void answer(Api& api, http::IncomingRequest request, Caller caller, http::Reply reply) {
   auto as = person_in(request.headers);
   if (!as) {
     reply.send(to_response(as.error()));
     return;
   }
-  Call call = to_call(std::move(request), std::move(user), std::move(*as));
+  Call call = to_call(std::move(request), std::move(caller), std::move(*as));
   std::shared_ptr<HttpSink> sink;
   if (is_watch(call.query)) {
     sink = std::make_shared<HttpSink>();
@@ -169,21 +184,24 @@ Result<std::unique_ptr<Front>> Front::start(FrontOptions options, Api& api) {
   server.limits.body_bytes = kLongestBody;
   server.max_connections = kMostConnections;
   server.admits = [token = options.token](const http::IncomingRequest& head) {
-    return user_of(head, token).has_value();
+    return caller_of(head, token).has_value();
   };
   server.refusal = [token = options.token](const http::IncomingRequest& request, int status, std::string_view what) {
-    return to_response(user_of(request, token)
-                           ? failure(status, status == 413 ? "RequestEntityTooLarge" : "BadRequest", what)
-                           : unauthorized());
+    if (!caller_of(request, token)) {
+      return to_response(unauthorized());
+    }
+    return to_response(status == 413 ? failure(413, "RequestEntityTooLarge",
+                                               fmt::format("Request entity too large: limit is {}", kLongestBody))
+                                     : failure(status, "BadRequest", what));
   };
   auto started = http::Server::start(std::move(server),
                                      [&api, token = options.token](http::IncomingRequest request, http::Reply reply) {
-                                       auto user = user_of(request, token);
-                                       if (!user) {
+                                       auto caller = caller_of(request, token);
+                                       if (!caller) {
                                          reply.send(to_response(unauthorized()));
                                          return;
                                        }
-                                       answer(api, std::move(request), std::move(*user), std::move(reply));
+                                       answer(api, std::move(request), std::move(*caller), std::move(reply));
                                      });
   if (!started) {
     return tl::unexpected(started.error());

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/private_file.h"
+
 namespace gantree::apiserver {
 
 namespace {
@@ -257,6 +259,9 @@ Result<> History::go_on(std::size_t end) {
 }
 
 Result<> History::open(const char* mode) {
+  if (auto made = make_private(name_); !made) {
+    return made;
+  }
   file_.reset(std::fopen(name_.c_str(), mode));
   if (!file_) {
     return fail(Errc::kIo, fmt::format("{}: cannot write: {}", name_, std::strerror(errno)));

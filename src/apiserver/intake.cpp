@@ -159,6 +159,13 @@ Outcome<> report_twice(Request& request, const std::vector<std::string>& fields)
   return {};
 }
 
+Outcome<> check_size(const Request& request, const Value& value) {
+  if (request.call.body.size() > kMostStored && to_json(value).size() > kMostStored) {
+    return tl::unexpected(too_large());
+  }
+  return {};
+}
+
 Outcome<Object> decode_object(Request& request, const Kind& kind) {
   if (!is_json(request.call.content_type)) {
     return tl::unexpected(unsupported_media_type("application/json"));
@@ -171,6 +178,9 @@ Outcome<Object> decode_object(Request& request, const Kind& kind) {
   }
   if (!value->is_object()) {
     return tl::unexpected(bad_request("the body of the request is no object"));
+  }
+  if (auto fits = check_size(request, *value); !fits) {
+    return tl::unexpected(std::move(fits.error()));
   }
   Object object = std::move(value->get_object());
   if (auto typed = check_type(kind, object); !typed) {

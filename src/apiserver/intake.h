@@ -19,6 +19,10 @@ namespace gantree::apiserver {
 // Takes out what the schema does not know, by the request's field validation, and fills in the defaults.
 [[nodiscard]] Outcome<> tidy(Request& request, const Kind& kind, Object& object);
 // The defaults alone.
+// Fails where what the body holds could not be stored in any form. Before it costs anything: with tens of thousands of
+// fields it is the account of who owns which that does.
+[[nodiscard]] Outcome<> check_size(const Request& request, const Value& value);
+
 void complete(const Kind& kind, Object& object);
 
 // The defaults of a new object, whose maker has no say in its status.

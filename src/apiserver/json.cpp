@@ -469,8 +469,11 @@ std::string_view text_of(const Value& value) {
 }
 
 bool same(const Object& a, const Object& b) {
+  // Mostly both have the same order, and then nothing has to be looked up.
+  auto beside = b.begin();
   return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const auto& member) {
-           const Value* other = b.if_contains(member.key());
+           const auto& next = *beside++;
+           const Value* other = next.key() == member.key() ? &next.value() : b.if_contains(member.key());
            return other != nullptr && same(member.value(), *other);
          });
 }
@@ -489,6 +492,43 @@ bool same(const Value& a, const Value& b) {
                       [](const Value& x, const Value& y) { return same(x, y); });
   }
   return a == b;
+}
+
+namespace {
+
+void append_identity(std::string& out, const Value& value) {
+  if (const Array* array = value.if_array()) {
+    out += '[';
+    for (const Value& item : *array) {
+      append_identity(out, item);
+      out += ',';
+    }
+    out += ']';
+  } else if (const Object* object = value.if_object()) {
+    std::vector<const Object::value_type*> members;
+    for (const auto& member : *object) {
+      members.push_back(&member);
+    }
+    std::sort(members.begin(), members.end(), [](const auto* a, const auto* b) { return a->key() < b->key(); });
+    out += '{';
+    for (const auto* member : members) {
+      append_json_text(out, member->key());
+      out += ':';
+      append_identity(out, member->value());
+      out += ',';
+    }
+    out += '}';
+  } else {
+    append_json(out, value);
+  }
+}
+
+}  // namespace
+
+std::string identity_text(const Value& value) {
+  std::string text;
+  append_identity(text, value);
+  return text;
 }
 
 }  // namespace gantree::apiserver

@@ -80,6 +80,9 @@ void erase_keys(Object& object, const std::vector<std::string>& keys);
 [[nodiscard]] bool same(const Value& a, const Value& b);
 [[nodiscard]] bool same(const Object& a, const Object& b);
 
+// A text that two values share exactly where they are the same(): so that one of many can be looked up.
+[[nodiscard]] std::string identity_text(const Value& value);
+
 // An object as a value for as long as this lives, without the copy that Value(object) makes. Until then the object is
 // empty.
 class Lent {

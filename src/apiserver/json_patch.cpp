@@ -15,7 +15,9 @@ namespace {
 // What a document may grow to by copies of its own parts.
 constexpr std::size_t kMaxCopiedBytes = 3 * 1024 * 1024;
 // How many neighbours may have to move up for what comes and goes, in all.
-constexpr std::size_t kMaxMoved = 50'000'000;
+constexpr std::size_t kMaxMoved = 20'000'000;
+// Members of an object whose order is kept when one is removed.
+constexpr std::size_t kKeptInOrder = 100;
 
 Result<std::vector<std::string>> read_pointer(std::string_view text) {
   std::vector<std::string> parts;
@@ -134,16 +136,20 @@ class Patching {
       return missing(path_);
     }
     Value* parent = look_up(parts, parts.size() - 1);
-    const std::size_t neighbours = parent->is_object() ? parent->get_object().size() : parent->get_array().size();
-    if (auto small = move_up(neighbours); !small) {
+    if (Object* object = parent->if_object(); object != nullptr) {
+      // Of many members the order does not matter to anybody, and keeping it would move all that follow.
+      if (object->size() > kKeptInOrder) {
+        object->erase(parts.back());
+      } else {
+        object->stable_erase(parts.back());
+      }
+      return {};
+    }
+    Array& array = parent->get_array();
+    if (auto small = move_up(array.size()); !small) {
       return small;
     }
-    if (Object* object = parent->if_object(); object != nullptr) {
-      object->stable_erase(parts.back());
-    } else {
-      Array& array = parent->get_array();
-      array.erase(array.begin() + static_cast<std::ptrdiff_t>(*read_index(parts.back())));
-    }
+    array.erase(array.begin() + static_cast<std::ptrdiff_t>(*read_index(parts.back())));
     return {};
   }
 

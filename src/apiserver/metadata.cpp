@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <string>
+#include <unordered_set>
+#include <vector>
 
 namespace gantree::apiserver {
 
@@ -142,10 +145,11 @@ FieldErrors check_metadata_change(const Object& old, const Object& desired) {
     }
   }
   if (is_deleting(old)) {
-    const std::vector<std::string> before = texts(array_at(*from, {"finalizers"}));
+    const std::vector<std::string> list = texts(array_at(*from, {"finalizers"}));
+    const std::unordered_set<std::string> before(list.begin(), list.end());
     std::string added;
     for (const std::string& finalizer : texts(array_at(*to, {"finalizers"}))) {
-      if (std::find(before.begin(), before.end(), finalizer) == before.end()) {
+      if (!before.contains(finalizer)) {
         added += fmt::format("{}\"{}\"", added.empty() ? "" : ", ", finalizer);
       }
     }

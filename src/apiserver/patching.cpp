@@ -154,6 +154,9 @@ Outcome<Value> read_wish(const Request& request) {
   if (!value->is_object()) {
     return tl::unexpected(bad_request("what is applied is no object"));
   }
+  if (auto fits = check_size(request, *value); !fits) {
+    return tl::unexpected(std::move(fits.error()));
+  }
   if (request.query.get("fieldManager").empty()) {
     const FieldErrors errors{required("fieldManager", "is required for apply patch")};
     return tl::unexpected(Failure{422, invalid_status("meta.k8s.io", "PatchOptions", "", errors)});
@@ -189,6 +192,10 @@ Outcome<> take_patch(const RequestPtr& request, PatchKind kind, Change& change) 
   }
   if (const auto sound = report_twice(*request, twice); !sound) {
     return tl::unexpected(unfit_patch(sound.error()));
+  }
+  // A list of single steps may be longer than what it leaves.
+  if (auto fits = kind == PatchKind::kJson ? Outcome<>() : check_size(*request, *patch); !fits) {
+    return fits;
   }
   change.patch = true;
   auto shared = std::make_shared<const Value>(std::move(*patch));

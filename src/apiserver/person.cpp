@@ -11,7 +11,7 @@
 #include "apiserver/names.h"
 #include "apiserver/request.h"
 #include "apiserver/rights.h"
-#include "apiserver/token.h"
+#include "apiserver/token_check.h"
 
 namespace gantree::apiserver {
 
@@ -148,6 +148,9 @@ Outcome<> take_on(Core& core, Call& call) {
 }
 
 Object user_info(const Call& call) {
+  if (call.as == nullptr && call.token != nullptr) {
+    return user_of_token(*call.token);
+  }
   Object info{{"username", call.user}};
   if (call.as == nullptr) {
     info["groups"] = groups_of(call.user);

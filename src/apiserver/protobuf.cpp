@@ -2,20 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <vector>
 
+#include "apiserver/protobuf_messages.h"
 #include "apiserver/protobuf_reader.h"
 #include "base/base64.h"
 #include "base/time.h"
-#include "base/whole_number.h"
 
 namespace gantree::apiserver {
 
@@ -24,91 +23,7 @@ namespace {
 constexpr int kDeepest = 64;
 constexpr std::string_view kMagic{"k8s\0", 4};
 constexpr std::string_view kMeta = "k8s.io.apimachinery.pkg.apis.meta.v1.";
-
-// Fields whose zero, false or empty text is a wish and not the lack of one.
-const std::set<std::string, std::less<>> kMeansSomething = {"replicas",
-                                                            "parallelism",
-                                                            "completions",
-                                                            "backoffLimit",
-                                                            "value",
-                                                            "priority",
-                                                            "runAsUser",
-                                                            "runAsGroup",
-                                                            "fsGroup",
-                                                            "defaultMode",
-                                                            "mode",
-                                                            "tolerationSeconds",
-                                                            "gracePeriodSeconds",
-                                                            "terminationGracePeriodSeconds",
-                                                            "ttlSecondsAfterFinished",
-                                                            "activeDeadlineSeconds",
-                                                            "revisionHistoryLimit",
-                                                            "backoffLimitPerIndex",
-                                                            "maxFailedIndexes",
-                                                            "partition",
-                                                            "suspend",
-                                                            "optional",
-                                                            "automountServiceAccountToken",
-                                                            "controller",
-                                                            "blockOwnerDeletion",
-                                                            "orphanDependents",
-                                                            "allowPrivilegeEscalation",
-                                                            "readOnlyRootFilesystem",
-                                                            "runAsNonRoot",
-                                                            "privileged",
-                                                            "enableServiceLinks",
-                                                            "shareProcessNamespace",
-                                                            "hostUsers",
-                                                            "storageClassName",
-                                                            "allowed",
-                                                            "served",
-                                                            "storage"};
-
-struct Field {
-  char label = 'o';
-  std::string type;
-  std::string name;
-};
-using Message = std::map<std::uint32_t, Field>;
-using Messages = std::map<std::string, Message, std::less<>>;
-
-std::string_view next_word(std::string_view& line) {
-  const std::size_t end = std::min(line.find(' '), line.size());
-  const std::string_view word = line.substr(0, end);
-  line.remove_prefix(std::min(end + 1, line.size()));
-  return word;
-}
-
-Messages read_messages(std::string_view text) {
-  Messages messages;
-  Message* current = nullptr;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (next_word(line) == "M") {
-      current = &messages[std::string(line)];
-      continue;
-    }
-    const auto number = whole_number<std::uint32_t>(next_word(line));
-    const std::string_view label = next_word(line);
-    const std::string_view type = next_word(line);
-    if (current != nullptr && number && !label.empty()) {
-      (*current)[*number] = {label.front(), std::string(type), std::string(line)};
-    }
-  }
-  return messages;
-}
-
-// Read once, and then only read.
-const Messages& messages() {
-  static const Messages kMessages = read_messages(builtin_message_text());
-  return kMessages;
-}
-
-bool is_message(std::string_view type) {
-  return type.find('.') != std::string_view::npos;
-}
+constexpr std::string_view kDefinitions = "k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.v1.";
 
 bool is_nothing(const Value& value) {
   return value.is_null() || (value.is_string() && value.get_string().empty()) ||
@@ -116,18 +31,77 @@ bool is_nothing(const Value& value) {
          (value.is_double() && value.get_double() == 0);
 }
 
+using Pieces = std::map<std::uint32_t, ProtobufPiece>;
+
+// Of each field the last one; nothing where the bytes are no message.
+std::optional<Pieces> pieces_in(std::string_view bytes) {
+  Pieces pieces;
+  ProtobufReader reader(bytes);
+  while (!reader.done()) {
+    const auto piece = reader.piece();
+    if (!piece) {
+      return std::nullopt;
+    }
+    pieces[piece->number] = *piece;
+  }
+  return pieces;
+}
+
+// Zero is the time that no Go program ever set.
+Value time_value(Pieces& pieces, bool micro) {
+  const auto seconds = static_cast<std::int64_t>(pieces[1].integer);
+  // Outside the years that can be written, and where none is given.
+  if (seconds <= 0 || seconds > 253'402'300'799) {
+    return nullptr;
+  }
+  std::string text = rfc3339(Time(std::chrono::seconds(seconds)));
+  if (micro) {
+    const auto nanos = static_cast<std::int32_t>(pieces[2].integer);
+    text.insert(text.size() - 1, fmt::format(".{:06}", std::clamp(nanos, 0, 999'999'999) / 1000));
+  }
+  return Value(text);
+}
+
+// Types that JSON has another form for. An inner nullopt stands for what cannot be read.
+std::optional<std::optional<Value>> special_value(std::string_view type, std::string_view bytes) {
+  const bool is_quantity = type == "k8s.io.apimachinery.pkg.api.resource.Quantity";
+  const bool is_time = type == std::string(kMeta) + "Time" || type == std::string(kMeta) + "MicroTime";
+  const bool is_either = type == "k8s.io.apimachinery.pkg.util.intstr.IntOrString";
+  const bool is_raw = type == "k8s.io.apimachinery.pkg.runtime.RawExtension" ||
+                      type == std::string(kMeta) + "FieldsV1" || type == std::string(kDefinitions) + "JSON";
+  if (!is_quantity && !is_time && !is_either && !is_raw) {
+    return std::nullopt;
+  }
+  auto pieces = pieces_in(bytes);
+  if (!pieces || (!is_raw && !(is_utf8((*pieces)[1].bytes) && is_utf8((*pieces)[3].bytes)))) {
+    return std::optional<Value>();
+  }
+  if (is_quantity) {
+    return std::optional<Value>((*pieces)[1].bytes.empty() ? Value("0") : Value((*pieces)[1].bytes));
+  }
+  if (is_raw) {
+    auto value = parse_json((*pieces)[1].bytes.empty() ? "null" : (*pieces)[1].bytes);
+    return value ? std::optional<Value>(std::move(*value)) : std::optional<Value>();
+  }
+  if (is_either) {
+    const auto number = static_cast<std::int64_t>(static_cast<std::int32_t>((*pieces)[2].integer));
+    return std::optional<Value>((*pieces)[1].integer == 1 ? Value((*pieces)[3].bytes) : Value(number));
+  }
+  return std::optional<Value>(time_value(*pieces, type.ends_with("MicroTime")));
+}
+
 class Decoder {
  public:
   // Nothing where the bytes are no such message.
-  std::optional<Value> decode(std::string_view type, std::string_view bytes, const Schema* schema, int depth) {
+  std::optional<Value> decode(std::string_view type, std::string_view bytes, int depth) {
     if (depth > kDeepest) {
       return std::nullopt;
     }
     if (auto special = special_value(type, bytes)) {
       return std::move(*special);
     }
-    const auto found = messages().find(type);
-    if (found == messages().end()) {
+    const Message* message = find_message(type);
+    if (message == nullptr) {
       return Value();
     }
     Object object;
@@ -137,77 +111,36 @@ class Decoder {
       if (!piece) {
         return std::nullopt;
       }
-      const auto field = found->second.find(piece->number);
-      if (field != found->second.end() && !add(field->second, *piece, schema, depth, object)) {
+      const auto field = message->find(piece->number);
+      if (field != message->end() && !add(field->second, *piece, depth, object)) {
         return std::nullopt;
       }
     }
-    return as_list(type, found->second, std::move(object));
+    return as_shown(type, *message, std::move(object));
   }
 
  private:
-  // Types that JSON has another form for. An inner nullopt stands for what cannot be read.
-  static std::optional<std::optional<Value>> special_value(std::string_view type, std::string_view bytes) {
-    const bool is_quantity = type == "k8s.io.apimachinery.pkg.api.resource.Quantity";
-    const bool is_time = type == std::string(kMeta) + "Time" || type == std::string(kMeta) + "MicroTime";
-    const bool is_either = type == "k8s.io.apimachinery.pkg.util.intstr.IntOrString";
-    const bool is_raw = type == "k8s.io.apimachinery.pkg.runtime.RawExtension" ||
-                        type == std::string(kMeta) + "FieldsV1" || type.ends_with("apiextensions.v1.JSON");
-    if (!is_quantity && !is_time && !is_either && !is_raw) {
-      return std::nullopt;
-    }
-    std::map<std::uint32_t, ProtobufPiece> pieces;
-    ProtobufReader reader(bytes);
-    while (!reader.done()) {
-      const auto piece = reader.piece();
-      if (!piece) {
-        return std::optional<Value>();
+  // Messages that are one of their fields in JSON: lists that have a name of their own, and the parts of a definition
+  // that are a schema or something else.
+  static Value as_shown(std::string_view type, const Message& message, Object object) {
+    const auto part = [&object](std::string_view name) {
+      Value* value = object.if_contains(name);
+      return value == nullptr ? Value(Array()) : std::move(*value);
+    };
+    if (type.starts_with(kDefinitions) && type.find("JSONSchemaPropsOr") != std::string_view::npos) {
+      if (object.contains("schema")) {
+        return part("schema");
       }
-      pieces[piece->number] = *piece;
+      return type.ends_with("OrBool") ? Value(object.contains("allows"))
+                                      : part(type.ends_with("OrArray") ? "jSONSchemas" : "property");
     }
-    if (!is_raw && !(is_utf8(pieces[1].bytes) && is_utf8(pieces[3].bytes))) {
-      return std::optional<Value>();
-    }
-    if (is_quantity) {
-      return std::optional<Value>(Value(pieces[1].bytes));
-    }
-    if (is_raw) {
-      auto value = parse_json(pieces[1].bytes.empty() ? "null" : pieces[1].bytes);
-      return value ? std::optional<Value>(std::move(*value)) : std::optional<Value>();
-    }
-    if (is_either) {
-      return pieces[1].integer == 1
-                 ? std::optional<Value>(Value(pieces[3].bytes))
-                 : std::optional<Value>(Value(static_cast<std::int64_t>(static_cast<std::int32_t>(pieces[2].integer))));
-    }
-    return std::optional<Value>(time_value(pieces, type.ends_with("MicroTime")));
+    const bool is_list = !message.empty() && message.begin()->second.form == GoForm::kItself;
+    return is_list ? part("items") : Value(std::move(object));
   }
 
-  static Value time_value(std::map<std::uint32_t, ProtobufPiece>& pieces, bool micro) {
-    const auto seconds = static_cast<std::int64_t>(pieces[1].integer);
-    // Outside the years that can be written, and where none is given.
-    if (pieces.empty() || seconds <= 0 || seconds > 253'402'300'799) {
-      return nullptr;
-    }
-    const auto nanos = static_cast<std::int64_t>(pieces[2].integer);
-    const Time time{std::chrono::seconds(seconds) + std::chrono::milliseconds(nanos / 1'000'000)};
-    return Value(micro ? rfc3339_micro(time) : rfc3339(time));
-  }
-
-  // Texts in a list that has a name of its own.
-  static Value as_list(std::string_view type, const Message& message, Object object) {
-    const bool is_list = message.size() == 1 && message.begin()->second.name == "items" &&
-                         message.begin()->second.label == 'r' && !type.ends_with("List");
-    if (!is_list) {
-      return Value(std::move(object));
-    }
-    Value* items = object.if_contains("items");
-    return items == nullptr ? Value(Array()) : std::move(*items);
-  }
-
-  std::optional<Value> single(const Field& field, const ProtobufPiece& piece, const Schema* schema, int depth) {
+  std::optional<Value> single(const MessageField& field, const ProtobufPiece& piece, int depth) {
     if (is_message(field.type)) {
-      return piece.is_bytes ? decode(field.type, piece.bytes, schema, depth + 1) : std::nullopt;
+      return piece.is_bytes ? decode(field.type, piece.bytes, depth + 1) : std::nullopt;
     }
     if (field.type == "string") {
       return is_utf8(piece.bytes) ? std::optional(Value(piece.bytes)) : std::nullopt;
@@ -225,31 +158,28 @@ class Decoder {
     return Value(static_cast<std::int64_t>(piece.integer));
   }
 
-  bool add(const Field& field, const ProtobufPiece& piece, const Schema* schema, int depth, Object& object) {
-    const Schema* inner = schema == nullptr ? nullptr : schema->member(field.name);
-    if (field.label == 'm') {
-      return add_entry(field, piece, inner, depth, object);
+  bool add(const MessageField& field, const ProtobufPiece& piece, int depth, Object& object) {
+    if (field.form == GoForm::kMap) {
+      return add_entry(field, piece, depth, object);
     }
-    if (field.label == 'r') {
-      return add_item(field, piece, inner == nullptr ? nullptr : inner->items, depth, object);
+    if (field.form == GoForm::kRepeated || field.form == GoForm::kItself) {
+      return add_item(field, piece, depth, object);
     }
-    // A part that JSON shows without its name.
-    const bool is_inline = is_message(field.type) && schema != nullptr && inner == nullptr;
-    auto value = single(field, piece, is_inline ? schema : inner, depth);
+    auto value = single(field, piece, depth);
     if (!value) {
       return false;
     }
-    if (is_inline && value->is_object()) {
+    if (field.form == GoForm::kInline && value->is_object()) {
       for (auto& member : value->get_object()) {
         object[member.key()] = std::move(member.value());
       }
-    } else if (!is_nothing(*value) || (!value->is_null() && kMeansSomething.contains(field.name))) {
+    } else if (field.form != GoForm::kPlain || !is_nothing(*value)) {
       object[field.name] = std::move(*value);
     }
     return true;
   }
 
-  bool add_item(const Field& field, const ProtobufPiece& piece, const Schema* schema, int depth, Object& object) {
+  bool add_item(const MessageField& field, const ProtobufPiece& piece, int depth, Object& object) {
     Value& list = object[field.name];
     if (!list.is_array()) {
       list.emplace_array();
@@ -267,39 +197,23 @@ class Decoder {
       }
       return true;
     }
-    auto value = single(field, piece, schema, depth);
+    auto value = single(field, piece, depth);
     if (value) {
       list.get_array().push_back(std::move(*value));
     }
     return value.has_value();
   }
 
-  bool add_entry(const Field& field, const ProtobufPiece& piece, const Schema* schema, int depth, Object& object) {
-    if (!piece.is_bytes) {
+  bool add_entry(const MessageField& field, const ProtobufPiece& piece, int depth, Object& object) {
+    auto parts = piece.is_bytes ? pieces_in(piece.bytes) : std::nullopt;
+    if (!parts || !is_utf8((*parts)[1].bytes)) {
       return false;
     }
-    Object& map = object_in(object, field.name);
-    ProtobufReader reader(piece.bytes);
-    std::string key;
-    ProtobufPiece content;
-    content.is_bytes = true;
-    while (!reader.done()) {
-      const auto part = reader.piece();
-      if (!part) {
-        return false;
-      }
-      if (part->number == 1 && !is_utf8(part->bytes)) {
-        return false;
-      }
-      if (part->number == 1) {
-        key = part->bytes;
-      } else if (part->number == 2) {
-        content = *part;
-      }
-    }
-    auto value = single(field, content, schema == nullptr ? nullptr : schema->additional, depth);
+    ProtobufPiece content = (*parts)[2];
+    content.is_bytes |= content.number == 0;
+    auto value = single(field, content, depth);
     if (value) {
-      map[key] = std::move(*value);
+      object_in(object, field.name)[(*parts)[1].bytes] = std::move(*value);
     }
     return value.has_value();
   }
@@ -310,6 +224,9 @@ std::string message_of(std::string_view group, std::string_view version, std::st
   if (kind.ends_with("Options")) {
     return std::string(kMeta) + std::string(kind);
   }
+  if (group == "apiregistration.k8s.io") {
+    return fmt::format("k8s.io.kube_aggregator.pkg.apis.apiregistration.{}.{}", version, kind);
+  }
   if (group == "apiextensions.k8s.io") {
     return fmt::format("k8s.io.apiextensions_apiserver.pkg.apis.apiextensions.{}.{}", version, kind);
   }
@@ -318,7 +235,7 @@ std::string message_of(std::string_view group, std::string_view version, std::st
 
 }  // namespace
 
-Result<Value> read_protobuf(std::string_view bytes, const BuiltinSchemas& schemas) {
+Result<Value> read_protobuf(std::string_view bytes) {
   const auto refused = [](std::string_view why) {
     return invalid(fmt::format("the body of the request is no Protobuf of Kubernetes: {}", why));
   };
@@ -340,7 +257,7 @@ Result<Value> read_protobuf(std::string_view bytes, const BuiltinSchemas& schema
       raw = piece->bytes;
     }
   }
-  const auto meta = decoder.decode("k8s.io.apimachinery.pkg.runtime.TypeMeta", type, nullptr, 0);
+  const auto meta = decoder.decode("k8s.io.apimachinery.pkg.runtime.TypeMeta", type, 0);
   if (!meta) {
     return refused("it does not say of what kind it is");
   }
@@ -350,10 +267,10 @@ Result<Value> read_protobuf(std::string_view bytes, const BuiltinSchemas& schema
   const std::string_view group = slash == std::string_view::npos ? "" : api_version.substr(0, slash);
   const std::string_view version = slash == std::string_view::npos ? api_version : api_version.substr(slash + 1);
   const std::string message = message_of(group, version, kind);
-  if (!messages().contains(message)) {
+  if (find_message(message) == nullptr) {
     return refused(fmt::format("{} of {} is not known", kind, api_version));
   }
-  auto object = decoder.decode(message, raw, schemas.find(group, version, kind), 0);
+  auto object = decoder.decode(message, raw, 0);
   if (!object || !object->is_object()) {
     return refused(fmt::format("the {} cannot be read", kind));
   }

@@ -158,70 +158,92 @@ std::string in_words(const Deed& deed) {
                      deed.ns.empty() ? std::string("in the whole cluster") : fmt::format("in namespace {}", deed.ns));
 }
 
-void Rights::changed(std::string_view table) {
-  if (table == kEverywhere || table == kInNamespaces || table == kClusterRoles || table == kRoles) {
-    bindings_.reset();
+void Rights::changed(std::string_view table, std::string_view ns) {
+  if (table == kClusterRoles) {
+    // Any namespace may bind them.
+    bindings_.clear();
+  } else if (table == kEverywhere || table == kInNamespaces || table == kRoles) {
+    if (const auto at = bindings_.find(table == kEverywhere ? std::string_view() : ns); at != bindings_.end()) {
+      bindings_.erase(at);
+    }
   }
 }
 
-std::vector<RightsRule> Rights::rules_of(const Value& reference, const std::string& ns) const {
-  const bool of_cluster = text_at(reference, {"kind"}) == "ClusterRole";
-  const std::string name(text_at(reference, {"name"}));
-  if (const auto role = core_.read(of_cluster ? kClusterRoles : kRoles, {of_cluster ? std::string() : ns, name})) {
-    return read_rules(*role);
-  }
-  return {};
-}
-
-void Rights::read_bindings(std::string_view name) {
+Rights::Bindings Rights::read_bindings(const std::string& ns) const {
+  Bindings bindings;
+  const std::string_view name = ns.empty() ? kEverywhere : kInNamespaces;
   const Table* table = core_.store.find_table(name);
   if (table == nullptr) {
-    return;
+    return bindings;
   }
-  for (const auto& [key, entry] : table->entries) {
-    const auto object = core_.read(name, key);
+  std::map<std::pair<bool, std::string>, Rules> roles;
+  const auto rules_of = [&](const Value& reference) {
+    const bool of_cluster = text_at(reference, {"kind"}) == "ClusterRole";
+    const std::string role(text_at(reference, {"name"}));
+    Rules& rules = roles[{of_cluster, role}];
+    if (rules == nullptr) {
+      const auto object = core_.read(of_cluster ? kClusterRoles : kRoles, {of_cluster ? std::string() : ns, role});
+      rules = std::make_shared<const std::vector<RightsRule>>(object ? read_rules(*object) : std::vector<RightsRule>());
+    }
+    return rules;
+  };
+  for (auto at = table->entries.lower_bound({ns, ""}); at != table->entries.end() && at->first.ns == ns; ++at) {
+    const auto object = core_.read(name, at->first);
     const Value* reference = object ? find(*object, {"roleRef"}) : nullptr;
     const Array* subjects = object ? array_at(*object, {"subjects"}) : nullptr;
     if (reference == nullptr || subjects == nullptr) {
       continue;
     }
-    Binding binding{key.ns, {}, {}, rules_of(*reference, key.ns)};
+    Binding binding{{}, {}, rules_of(*reference)};
     for (const Value& subject : *subjects) {
       const std::string_view kind = text_at(subject, {"kind"});
       std::string who(text_at(subject, {"name"}));
       if (kind == "ServiceAccount") {
         who = fmt::format("system:serviceaccount:{}:{}", text_at(subject, {"namespace"}), who);
       }
-      (kind == "Group" ? binding.groups : binding.users).push_back(std::move(who));
+      (kind == "Group" ? binding.groups : binding.users).insert(std::move(who));
     }
-    bindings_->push_back(std::move(binding));
+    bindings.push_back(std::move(binding));
   }
+  return bindings;
 }
 
-const std::vector<Rights::Binding>& Rights::bindings() {
-  if (!bindings_) {
-    bindings_.emplace();
-    read_bindings(kEverywhere);
-    read_bindings(kInNamespaces);
+const Rights::Bindings& Rights::bindings(std::string_view ns) {
+  static const Bindings kNone;
+  const auto known = bindings_.find(ns);
+  if (known != bindings_.end()) {
+    return known->second;
   }
-  return *bindings_;
+  Bindings read = read_bindings(std::string(ns));
+  // Whoever asks for namespaces that there are not leaves nothing behind.
+  return read.empty() ? kNone : bindings_.emplace(std::string(ns), std::move(read)).first->second;
 }
 
-bool Rights::Binding::concerns(const Subject& subject, std::string_view in) const {
-  return (ns.empty() || ns == in) &&
-         (has(users, subject.user) || std::any_of(groups.begin(), groups.end(), [&](const std::string& group) {
-            return has(subject.groups, group);
-          }));
+bool Rights::Binding::concerns(const Subject& subject) const {
+  return users.contains(subject.user) || std::any_of(subject.groups.begin(), subject.groups.end(),
+                                                     [&](const std::string& group) { return groups.contains(group); });
+}
+
+bool Rights::any_binding(const Subject& subject, std::string_view ns,
+                         const std::function<bool(const Binding&)>& visit) {
+  const auto visits = [&](const Binding& binding) { return binding.concerns(subject) && visit(binding); };
+  const Bindings& everywhere = bindings("");
+  if (std::any_of(everywhere.begin(), everywhere.end(), visits)) {
+    return true;
+  }
+  if (ns.empty()) {
+    return false;
+  }
+  const Bindings& there = bindings(ns);
+  return std::any_of(there.begin(), there.end(), visits);
 }
 
 bool Rights::allows(const Subject& subject, const Deed& deed) {
   if (has(subject.groups, kMasters) || is_open(deed)) {
     return true;
   }
-  const std::vector<Binding>& all = bindings();
-  return std::any_of(all.begin(), all.end(), [&](const Binding& binding) {
-    return binding.concerns(subject, deed.ns) &&
-           std::any_of(binding.rules.begin(), binding.rules.end(),
+  return any_binding(subject, deed.ns, [&](const Binding& binding) {
+    return std::any_of(binding.rules->begin(), binding.rules->end(),
                        [&](const RightsRule& rule) { return grants(rule, deed); });
   });
 }
@@ -231,11 +253,10 @@ std::vector<RightsRule> Rights::granted(const Subject& subject, std::string_view
     return {everything()};
   }
   std::vector<RightsRule> rules;
-  for (const Binding& binding : bindings()) {
-    if (binding.concerns(subject, ns)) {
-      rules.insert(rules.end(), binding.rules.begin(), binding.rules.end());
-    }
-  }
+  (void)any_binding(subject, ns, [&](const Binding& binding) {
+    rules.insert(rules.end(), binding.rules->begin(), binding.rules->end());
+    return false;
+  });
   return rules;
 }
 

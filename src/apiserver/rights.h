@@ -3,10 +3,13 @@
 // A role that grants others by labels (aggregationRule) grants what its own rules say: roles.h keeps those.
 #pragma once
 
-#include <optional>
+#include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "apiserver/json.h"
@@ -52,23 +55,30 @@ class Rights {
   [[nodiscard]] bool allows(const Subject& subject, const Deed& deed);
   // All that is granted to somebody in a namespace, or everywhere.
   [[nodiscard]] std::vector<RightsRule> granted(const Subject& subject, std::string_view ns);
-  void changed(std::string_view table);
+  // `ns` is that of what changed.
+  void changed(std::string_view table, std::string_view ns);
 
  private:
+  // Of a role; shared by all that bind it, since there may be thousands and it may be large.
+  using Rules = std::shared_ptr<const std::vector<RightsRule>>;
   struct Binding {
-    std::string ns;                  // "": everywhere
-    std::vector<std::string> users;  // "system:serviceaccount:NS:NAME" of service accounts
-    std::vector<std::string> groups;
-    std::vector<RightsRule> rules;
+    std::unordered_set<std::string> users;  // "system:serviceaccount:NS:NAME" of service accounts
+    std::unordered_set<std::string> groups;
+    Rules rules;
 
-    [[nodiscard]] bool concerns(const Subject& subject, std::string_view in) const;
+    [[nodiscard]] bool concerns(const Subject& subject) const;
   };
-  [[nodiscard]] const std::vector<Binding>& bindings();
-  [[nodiscard]] std::vector<RightsRule> rules_of(const Value& reference, const std::string& ns) const;
-  void read_bindings(std::string_view table);
+  using Bindings = std::vector<Binding>;
+  // Those of a namespace, "" for those of the whole cluster. Read when they are asked for, so that who may write them
+  // in one namespace costs nobody else anything.
+  [[nodiscard]] const Bindings& bindings(std::string_view ns);
+  [[nodiscard]] Bindings read_bindings(const std::string& ns) const;
+  // Calls for each binding that counts there, until one call gives true: then that is the answer.
+  [[nodiscard]] bool any_binding(const Subject& subject, std::string_view ns,
+                                 const std::function<bool(const Binding&)>& visit);
 
   const Core& core_;
-  std::optional<std::vector<Binding>> bindings_;
+  std::map<std::string, Bindings, std::less<>> bindings_;
 };
 
 }  // namespace gantree::apiserver

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "apiserver/rules_common.h"
 
@@ -22,37 +23,44 @@ bool has_gates(const Object& spec) {
 void check_gates(const Object& old_spec, const Object& new_spec, FieldErrors& errors) {
   const Array* gates = array_at(new_spec, {"schedulingGates"});
   const Array* before = array_at(old_spec, {"schedulingGates"});
+  std::unordered_set<std::string_view> known;
+  for (std::size_t i = 0; before != nullptr && i < before->size(); ++i) {
+    known.insert(text_at((*before)[i], {"name"}));
+  }
   for (std::size_t i = 0; gates != nullptr && i < gates->size(); ++i) {
     const std::string_view name = text_at((*gates)[i], {"name"});
-    const bool known = before != nullptr && std::any_of(before->begin(), before->end(), [&](const Value& gate) {
-                         return text_at(gate, {"name"}) == name;
-                       });
-    if (!known) {
+    if (!known.contains(name)) {
       errors.push_back(forbidden(child_path(index_path("spec.schedulingGates", i), "name"),
                                  fmt::format("gates may only be taken away, and '{}' is new", name)));
     }
   }
 }
 
-// Equal but for how long it tolerates.
-bool same_toleration(const Value& one, const Value& other) {
-  Value a = one;
-  Value b = other;
-  if (a.is_object() && b.is_object()) {
-    a.get_object().stable_erase("tolerationSeconds");
-    b.get_object().stable_erase("tolerationSeconds");
+// What a list has, to be looked up: there may be tens of thousands.
+using Identities = std::unordered_set<std::string>;
+
+Identities identities_of(const Array* list, std::string (*identity)(const Value&)) {
+  Identities identities;
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    identities.insert(identity((*list)[i]));
   }
-  return same(a, b);
+  return identities;
+}
+
+// The same of tolerations that are equal but for how long they tolerate.
+std::string toleration_text(const Value& toleration) {
+  Value copy = toleration;
+  if (copy.is_object()) {
+    copy.get_object().stable_erase("tolerationSeconds");
+  }
+  return identity_text(copy);
 }
 
 void check_tolerations(const Object& old_spec, const Object& new_spec, FieldErrors& errors) {
   const Array* before = array_at(old_spec, {"tolerations"});
-  const Array* after = array_at(new_spec, {"tolerations"});
+  const Identities after = identities_of(array_at(new_spec, {"tolerations"}), toleration_text);
   for (std::size_t i = 0; before != nullptr && i < before->size(); ++i) {
-    const bool kept = after != nullptr && std::any_of(after->begin(), after->end(), [&](const Value& toleration) {
-                        return same_toleration(toleration, (*before)[i]);
-                      });
-    if (!kept) {
+    if (!after.contains(toleration_text((*before)[i]))) {
       errors.push_back(
           forbidden("spec.tolerations", "of a toleration that is there only tolerationSeconds may change"));
       return;
@@ -75,10 +83,9 @@ void check_deadline(const Object& old_spec, const Object& new_spec, FieldErrors&
 // Every old expression is still in the new list.
 bool only_adds(const Value& old_term, const Value& new_term, std::string_view key) {
   const Array* before = array_at(old_term, {key});
-  const Array* after = array_at(new_term, {key});
+  const Identities after = identities_of(array_at(new_term, {key}), identity_text);
   return before == nullptr || std::all_of(before->begin(), before->end(), [&](const Value& expression) {
-           return after != nullptr &&
-                  std::any_of(after->begin(), after->end(), [&](const Value& one) { return same(one, expression); });
+           return after.contains(identity_text(expression));
          });
 }
 

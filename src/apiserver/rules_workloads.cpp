@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <system_error>
+#include <unordered_set>
 
 #include "apiserver/rules_common.h"
 
@@ -23,14 +25,18 @@ void check_template(const Object& spec, const std::string& path, FieldErrors& er
   const Object* found = object_at(spec, {"template", "spec"});
   Object pods = found == nullptr ? Object() : *found;
   // What a StatefulSet claims for each of its pods is mounted like a volume of the template.
-  const Array* claims = array_at(spec, {"volumeClaimTemplates"});
-  for (std::size_t i = 0; claims != nullptr && i < claims->size(); ++i) {
-    const std::string name(text_at((*claims)[i], {"metadata", "name"}));
+  if (const Array* claims = array_at(spec, {"volumeClaimTemplates"}); claims != nullptr && !claims->empty()) {
     Value& list = pods["volumes"];
     Array& volumes = list.is_array() ? list.get_array() : list.emplace_array();
-    const auto is_it = [&](const Value& volume) { return text_at(volume, {"name"}) == name; };
-    if (std::none_of(volumes.begin(), volumes.end(), is_it)) {
-      volumes.push_back(Object{{"name", name}});
+    std::unordered_set<std::string> names;
+    for (const Value& volume : volumes) {
+      names.emplace(text_at(volume, {"name"}));
+    }
+    for (const Value& claim : *claims) {
+      const std::string name(text_at(claim, {"metadata", "name"}));
+      if (names.insert(name).second) {
+        volumes.push_back(Object{{"name", name}});
+      }
     }
   }
   check_labels(find(spec, {"template", "metadata", "labels"}), path + ".metadata.labels", errors);

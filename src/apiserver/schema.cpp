@@ -323,6 +323,12 @@ std::vector<std::string> SchemaSet::undefined() const {
   return missing;
 }
 
+void SchemaSet::for_each_named(const std::function<void(const std::string& name, Schema& schema)>& visit) {
+  for (const auto& [name, schema] : names_) {
+    visit(name, *schema);
+  }
+}
+
 void SchemaSet::adopt_metadata(const Schema& metadata) {
   Schema& text = schemas_.emplace_back();
   text.type = SchemaType::kString;

@@ -6,11 +6,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/field_error.h"
@@ -47,6 +49,7 @@ struct Property {
   bool required = false;
   PatchRule patch;
   std::optional<Value> fallback;  // its default
+  bool plain_zero = false;        // built in: zero, false and "" are how Go holds what is not set, and are not shown
 };
 
 class Pattern;     // a compiled regular expression
@@ -89,7 +92,9 @@ struct Schema {
   bool ruled = false;              // it, or something in it, has rules
   bool plain = true;               // built in: validate() looks at types only, the rest is in rules.h
   std::vector<std::string> list_keys;
-  std::vector<Property> properties;    // by name
+  std::vector<Property> properties;  // by name
+  // Built in: members that Go always shows, as it does where they are not set: no time as null, no amount as "0".
+  std::vector<std::pair<std::string, Value>> zeros;
   const Schema* items = nullptr;       // of a list
   const Schema* additional = nullptr;  // of the members of a map
   std::unique_ptr<const Limits> limits;
@@ -113,6 +118,8 @@ class SchemaSet {
   [[nodiscard]] const Schema* find(std::string_view name) const;
   // Names that were referred to and never defined.
   [[nodiscard]] std::vector<std::string> undefined() const;
+  // Calls for each schema that has a name.
+  void for_each_named(const std::function<void(const std::string& name, Schema& schema)>& visit);
   // Every embedded resource of the set gets apiVersion, kind and this schema of metadata.
   void adopt_metadata(const Schema& metadata);
 
@@ -147,8 +154,9 @@ void set_defaults(const Schema& schema, Value& value);
 // Takes out members that the schema does not know; their paths, as in `unknown field "spec.containers[0].imge"`.
 [[nodiscard]] std::vector<std::string> prune(const Schema& schema, Value& value);
 
-// Brings a built-in object to the form in which the real server gives it back: no nulls, no empty optional lists and
-// maps, quantities in canonical form ("1024Mi" is "1Gi", 1 is "1"), times in UTC.
+// Brings a built-in object to the form in which the real server, which holds it in Go structures, gives it back: no
+// nulls but for times that are always shown, no zeros that Go leaves out, no empty optional lists and maps, quantities
+// in canonical form ("1024Mi" is "1Gi", 1 is "1"), times in UTC.
 void canonicalize(const Schema& schema, Value& value);
 
 }  // namespace gantree::apiserver

@@ -71,9 +71,14 @@ void default_members(const Schema& schema, Object& object) {
   erase_keys(object, gone);
 }
 
+bool is_zero(const Value& value) {
+  return (value.is_string() && value.get_string().empty()) || (value.is_int64() && value.get_int64() == 0) ||
+         (value.is_bool() && !value.get_bool()) || (value.is_double() && value.get_double() == 0);
+}
+
 // True where the field had better not be there: null says no more than absence.
 bool is_absent(const Property* property, const Value& value) {
-  if (value.is_null()) {
+  if (value.is_null() || (property != nullptr && property->plain_zero && is_zero(value))) {
     return true;
   }
   if (property == nullptr || property->required) {
@@ -98,6 +103,11 @@ void canonicalize_members(const Schema& schema, Object& object) {
     }
   }
   erase_keys(object, gone);
+  for (const auto& [name, zero] : schema.zeros) {
+    if (const Value* there = object.if_contains(name); there == nullptr || there->is_null()) {
+      object[name] = zero;
+    }
+  }
 }
 
 }  // namespace

@@ -126,6 +126,10 @@ Failure internal_error(std::string_view what) {
   return result;
 }
 
+Failure too_large() {
+  return failure(500, "", "etcdserver: request is too large");
+}
+
 Failure unauthorized() {
   return failure(401, "Unauthorized", "Unauthorized");
 }

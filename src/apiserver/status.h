@@ -49,6 +49,10 @@ void add_cause(Failure& failure, std::string_view reason, std::string_view messa
 [[nodiscard]] Failure expired(std::string_view message);
 [[nodiscard]] Failure unsupported_media_type(std::string_view accepted);
 [[nodiscard]] Failure internal_error(std::string_view what);
+// What etcd takes of an object, here of its JSON.
+inline constexpr std::size_t kMostStored = std::size_t{3} << 19;
+// In the words that etcd has for it.
+[[nodiscard]] Failure too_large();
 [[nodiscard]] Failure unauthorized();
 [[nodiscard]] Failure too_many_requests(std::string_view message, std::chrono::seconds retry_after);
 

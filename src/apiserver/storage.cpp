@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apiserver/history.h"
+#include "apiserver/private_file.h"
 
 namespace gantree::apiserver {
 
@@ -86,6 +87,14 @@ Storage::~Storage() = default;
 
 Result<std::unique_ptr<Storage>> Storage::open(const std::string& file, bool sync) {
   auto database = std::make_unique<Database>(file);
+  // SQLite gives the files that it puts beside this one the same mode; some may be left of a process that was killed.
+  auto made_private = make_private(file);
+  for (const std::string_view beside : {"-wal", "-shm", "-journal", "-history-old"}) {
+    made_private = made_private ? keep_private(file + std::string(beside)) : made_private;
+  }
+  if (!made_private) {
+    return tl::unexpected(made_private.error());
+  }
   if (sqlite3_open_v2(file.c_str(), &database->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                       nullptr) != SQLITE_OK) {
     return database->trouble("open the cluster's data");

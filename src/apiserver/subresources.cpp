@@ -9,18 +9,13 @@
 #include "apiserver/patch.h"
 #include "apiserver/rules.h"
 #include "apiserver/scale.h"
-#include "apiserver/token.h"
+#include "apiserver/token_check.h"
 #include "apiserver/yaml.h"
 #include "base/time.h"
 
 namespace gantree::apiserver {
 
 namespace {
-
-// How long tokens of service accounts are good.
-constexpr std::int64_t kTokenSeconds = 3600;
-constexpr std::int64_t kShortestToken = 600;
-constexpr std::int64_t kLongestToken = std::int64_t{1} << 32;
 
 // Whether the body is a Scale of the object that the path names.
 Outcome<> check_scale(const Request& request, const Value& scale) {
@@ -236,41 +231,6 @@ Answer no_way_in(const Core& core, const Request& request) {
   }
   return refuse(bad_request(fmt::format("{} \"{}\" is simulated: nothing runs in it that {} could reach",
                                         request.kind->singular, request.name, request.subresource)));
-}
-
-Answer issue_token(const Core& core, const Request& request) {
-  if (request.call.method != "POST" || core.options.secret.empty()) {
-    return refuse(method_not_allowed_here());
-  }
-  const auto body = read_yaml_or_json(request.call.body);
-  if (!body || !body->is_object()) {
-    return refuse(bad_request("the body of the request is no TokenRequest"));
-  }
-  const auto account = core.read(request.kind->table, {request.ns, request.name});
-  if (!account) {
-    return refuse(not_found(request.what(), request.name));
-  }
-  const Value* given = find(*body, {"spec", "expirationSeconds"});
-  const std::int64_t seconds = given != nullptr && given->is_int64() ? given->get_int64() : kTokenSeconds;
-  if (seconds < kShortestToken || seconds > kLongestToken) {
-    const FieldErrors errors{invalid_value("spec.expirationSeconds", Value(seconds),
-                                           fmt::format("must be from {} to {}", kShortestToken, kLongestToken))};
-    return refuse(Failure{422, invalid_status("authentication.k8s.io", "TokenRequest", "", errors)});
-  }
-  const auto now = std::chrono::floor<std::chrono::seconds>(core.time()).time_since_epoch().count();
-  const std::string token = sign_token(core.options.secret, {.ns = request.ns,
-                                                             .account = request.name,
-                                                             .uid = std::string(text_at(*account, {"metadata", "uid"})),
-                                                             .issued = now,
-                                                             .expires = now + seconds});
-  Object review = body->get_object();
-  review["kind"] = "TokenRequest";
-  review["apiVersion"] = "authentication.k8s.io/v1";
-  review["metadata"] = Object{{"name", request.name}, {"namespace", request.ns}, {"creationTimestamp", core.now()}};
-  object_in(review, "spec")["expirationSeconds"] = seconds;
-  review["status"] =
-      Object{{"token", token}, {"expirationTimestamp", rfc3339(Time(std::chrono::seconds(now + seconds)))}};
-  return json_answer(201, in_usual_order(std::move(review)));
 }
 
 }  // namespace

@@ -13,7 +13,6 @@ namespace gantree::apiserver {
 
 namespace {
 
-constexpr std::string_view kIssuer = "https://kubernetes.default.svc";
 constexpr std::string_view kAccountPrefix = "system:serviceaccount:";
 constexpr std::string_view kHeader = R"({"alg":"HS256","typ":"JWT"})";
 
@@ -43,22 +42,33 @@ std::string signature_of(const std::string& secret, std::string_view text) {
 
 }  // namespace
 
+std::string TokenOf::user() const {
+  return fmt::format("{}{}:{}", kAccountPrefix, ns, account);
+}
+
+bool TokenOf::is_for(std::string_view audience) const {
+  return std::find(audiences.begin(), audiences.end(), audience) != audiences.end();
+}
+
 std::string sign_token(const std::string& secret, const TokenOf& token) {
   Object claims;
-  claims["iss"] = kIssuer;
-  claims["aud"] = Array{Value(kIssuer)};
-  claims["sub"] = fmt::format("{}{}:{}", kAccountPrefix, token.ns, token.account);
+  claims["iss"] = kApiAudience;
+  claims["aud"] = Array(token.audiences.begin(), token.audiences.end());
+  claims["sub"] = token.user();
   claims["iat"] = token.issued;
   claims["nbf"] = token.issued;
   claims["exp"] = token.expires;
   Object& about = object_in(claims, "kubernetes.io");
   about["namespace"] = token.ns;
   about["serviceaccount"] = Object{{"name", token.account}, {"uid", token.uid}};
+  if (!token.bound_kind.empty()) {
+    about[token.bound_kind] = Object{{"name", token.bound_name}, {"uid", token.bound_uid}};
+  }
   const std::string text = fmt::format("{}.{}", to_url_base64(kHeader), to_url_base64(to_json(claims)));
   return fmt::format("{}.{}", text, to_url_base64(signature_of(secret, text)));
 }
 
-std::optional<std::string> user_of_token(const std::string& secret, std::string_view token, std::int64_t now) {
+std::optional<TokenOf> read_token(const std::string& secret, std::string_view token, std::int64_t now) {
   const std::size_t claims_at = token.find('.');
   const std::size_t end = token.rfind('.');
   if (claims_at == std::string_view::npos || end == claims_at) {
@@ -75,7 +85,25 @@ std::optional<std::string> user_of_token(const std::string& secret, std::string_
   if (expires == nullptr || !expires->is_int64() || expires->get_int64() <= now) {
     return std::nullopt;
   }
-  return std::string(text_at(*claims, {"sub"}));
+  TokenOf read;
+  read.expires = expires->get_int64();
+  read.ns = text_at(*claims, {"kubernetes.io", "namespace"});
+  read.account = text_at(*claims, {"kubernetes.io", "serviceaccount", "name"});
+  read.uid = text_at(*claims, {"kubernetes.io", "serviceaccount", "uid"});
+  read.audiences.clear();
+  if (const Array* audiences = array_at(*claims, {"aud"})) {
+    for (const Value& audience : *audiences) {
+      read.audiences.emplace_back(text_of(audience));
+    }
+  }
+  for (const std::string_view kind : {"pod", "secret", "node"}) {
+    if (find(*claims, {"kubernetes.io", kind}) != nullptr) {
+      read.bound_kind = kind;
+      read.bound_name = text_at(*claims, {"kubernetes.io", kind, "name"});
+      read.bound_uid = text_at(*claims, {"kubernetes.io", kind, "uid"});
+    }
+  }
+  return read;
 }
 
 bool same_secret(std::string_view given, std::string_view secret) {

@@ -11,6 +11,14 @@ namespace gantree::apiserver {
 namespace {
 
 constexpr std::chrono::seconds kBookmarkInterval{60};
+// So long before a watch ends it is told how far it has come, as kube-apiserver does it: it goes on from there.
+constexpr std::chrono::seconds kLastBookmark{2};
+
+Watcher::Clock::time_point bookmark_after(Watcher::Clock::time_point now, const Watcher& watcher) {
+  const Watcher::Clock::time_point next = now + kBookmarkInterval;
+  const Watcher::Clock::time_point last = watcher.until - kLastBookmark;
+  return last > now ? std::min(next, last) : next;
+}
 
 // What a watcher sees of an object that has left its selection: as it was, at the time when it left.
 Entry as_it_was(const Event& event) {
@@ -46,7 +54,7 @@ WatchEvent error_event(const Failure& failure) {
 
 void WatchHub::add(std::unique_ptr<Watcher> watcher) {
   if (watcher->bookmarks) {
-    watcher->next_bookmark = Watcher::Clock::now() + kBookmarkInterval;
+    watcher->next_bookmark = bookmark_after(Watcher::Clock::now(), *watcher);
   }
   watcher->batch = sealed_ + 1;
   watchers_.push_back(std::move(watcher));
@@ -177,7 +185,7 @@ bool WatchHub::send(Watcher& watcher, Watcher::Clock::time_point now) {
   }
   if (!watcher.waiting.empty()) {
     if (watcher.bookmarks) {
-      watcher.next_bookmark = now + kBookmarkInterval;
+      watcher.next_bookmark = bookmark_after(now, watcher);
     }
     const std::vector<WatchEvent> events = std::exchange(watcher.waiting, {});
     if (!watcher.sink->events(events, false)) {

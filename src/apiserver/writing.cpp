@@ -130,8 +130,8 @@ Task<Answer> store_new(Core& core, Written written) {
   if (request.dry_run()) {
     co_return rehearsed_answer(201, std::move(given));
   }
-  const Entry entry = core.put(*stored, std::move(written.object));
-  co_return written_answer(core, request, 201, entry);
+  const auto entry = core.put_written(*stored, std::move(written.object));
+  co_return entry ? written_answer(core, request, 201, *entry) : refuse(entry.error());
 }
 
 Task<std::optional<Answer>> store_changed(Core& core, Written written) {
@@ -163,9 +163,9 @@ Task<std::optional<Answer>> store_changed(Core& core, Written written) {
   if (request.dry_run()) {
     co_return std::optional<Answer>(rehearsed_answer(200, std::move(given)));
   }
-  const Entry now = may_go(kind->table, written.object) ? core.remove(*stored, std::move(written.object))
-                                                        : core.put(*stored, std::move(written.object));
-  co_return std::optional<Answer>(written_answer(core, request, 200, now));
+  const auto now = may_go(kind->table, written.object) ? Outcome<Entry>(core.remove(*stored, std::move(written.object)))
+                                                       : core.put_written(*stored, std::move(written.object));
+  co_return std::optional<Answer>(now ? written_answer(core, request, 200, *now) : refuse(now.error()));
 }
 
 }  // namespace gantree::apiserver

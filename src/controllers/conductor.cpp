@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds kRetries{50};
 
 }  // namespace
 
-Conductor::Conductor(Options options) : options_(options), random_(options.seed) {}
+Conductor::Conductor(Options options) : options_(options), room_(view_, options.room), random_(options.seed) {}
 
 Result<> Conductor::changed(Kind kind, Text text) {
   Result<Item> item = read_item(kind, std::move(text));
@@ -50,6 +50,9 @@ void Conductor::removed(Kind kind, std::string_view ns, std::string_view name) {
   }
   if (item->finished()) {
     touch_finished();
+  }
+  if (kind == Kind::kPod && item->pod->node.empty()) {
+    retry_making(item->ns);
   }
   if (kind == Kind::kService) {
     mark(Task::kEndpoints, Kind::kEndpoints, item->key());
@@ -152,6 +155,9 @@ void Conductor::touch_pod(const Item* before, const Item& pod) {
   if (before != nullptr && !before->finished() && pod.finished() && !pod.pod->node.empty()) {
     retry_bindings();
   }
+  if (before != nullptr && before->pod->node.empty() && !pod.pod->node.empty()) {
+    retry_making(pod.ns);
+  }
   if ((before == nullptr || !before->finished()) && pod.finished()) {
     touch_finished();
   }
@@ -208,6 +214,18 @@ void Conductor::retry_bindings() {
   }
 }
 
+// Pods were bound, or went: their namespace may have others. Not for each of them, but once a tenth of the room is
+// free.
+void Conductor::retry_making(const std::string& ns) {
+  if (held_back_.empty() || view_.waiting(ns).objects > options_.room.waiting_pods / 10 * 9) {
+    return;
+  }
+  auto at = held_back_.lower_bound(Namespace{ns});
+  for (std::size_t i = 0; i < kMostRetried && at != held_back_.end() && ByNamespace::of(at->first) == ns; ++i, ++at) {
+    dirty_.insert(at->first);
+  }
+}
+
 void Conductor::note_binding_of(const Key& pod, const Turn& turn) {
   // It looks again by itself as long as there is no node for it.
   if (turn.due()) {
@@ -240,6 +258,7 @@ void Conductor::forget(Kind kind, const std::string& name) {
     }
     const Key key{duty.task, kind, name};
     unbound_.erase(key);
+    held_back_.erase(key);
     if (const auto timer = timer_of_.find(key); timer != timer_of_.end()) {
       timers_.erase({timer->second, key});
       timer_of_.erase(timer);
@@ -267,8 +286,11 @@ std::vector<Write> Conductor::next(Time now, std::size_t most) {
   }
   std::vector<Write> out = std::exchange(events_, {});
   for (std::size_t done = 0; done < most && !dirty_.empty(); ++done) {
-    const Key key = *dirty_.begin();
-    dirty_.erase(dirty_.begin());
+    auto at = dirty_.upper_bound(Namespace{served_});
+    at = at == dirty_.end() ? dirty_.begin() : at;
+    const Key key = *at;
+    dirty_.erase(at);
+    served_ = ByNamespace::of(key);
     run(key, now, out);
   }
   return out;
@@ -294,8 +316,16 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
     return;
   }
   const Duty& duty = duty_of(key.task);
-  Turn turn(view_, options_, random_, now, {duty.component, &told_}, zones_);
+  Turn turn(view_, options_, random_, now, {duty.component, &told_}, zones_, room_);
+  const auto held = held_back_.find(key);
+  const int lacked = held == held_back_.end() ? 0 : held->second;
+  turn.lacked_room_before(lacked);
   duty.perform(*item, turn);
+  if (turn.lacked_room()) {
+    held_back_[key] = lacked + 1;
+  } else if (lacked > 0) {
+    held_back_.erase(key);
+  }
   if (turn.due()) {
     wake(key, std::max(*turn.due(), now + std::chrono::milliseconds(1)));
   }
@@ -319,11 +349,12 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
     // Whether an event is stored matters to nobody.
     note_counting(write);
     if (write.kind != Kind::kEvent) {
-      open_[write.id] = {key, write.verb, write.kind, write.uid, write.notice};
+      open_[write.id] = {key, write.verb, write.kind, write.uid, write.notice, write.ns, write.body.size()};
       ++kept.open;
     }
     if (write.verb == Verb::kBind) {
       view_.note_binding(write.uid, write.node);
+      retry_making(write.ns);
     }
     out.push_back(std::move(write));
   }
@@ -355,6 +386,9 @@ void Conductor::answered(std::uint64_t id, const Answer& answer, Time now) {
     if (auto taken = changed(open.kind, answer.text); !taken) {
       wake(open.key, now + kFirstPause);
     }
+  }
+  if (open.verb == Verb::kCreate) {
+    room_.give_back(open.kind, open.ns, open.bytes);
   }
   if (open.notice != nullptr) {
     tell_answer(*open.notice, answer, done, now);

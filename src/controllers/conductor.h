@@ -67,6 +67,23 @@ class Conductor {
     std::string name;  // Item::key()
     friend auto operator<=>(const Key&, const Key&) = default;
   };
+  // Keys by namespace first, so that they are served in turn: a busy one delays only itself.
+  struct Namespace {
+    std::string_view name;  // "" of what is in none
+  };
+  struct ByNamespace {
+    using is_transparent = void;
+    static std::string_view of(const Key& key) {
+      const std::size_t slash = key.name.find('/');
+      return slash == std::string::npos ? std::string_view() : std::string_view(key.name).substr(0, slash);
+    }
+    bool operator()(const Key& a, const Key& b) const {
+      const int order = of(a).compare(of(b));
+      return order != 0 ? order < 0 : a < b;
+    }
+    bool operator()(Namespace a, const Key& b) const { return a.name < of(b); }
+    bool operator()(const Key& a, Namespace b) const { return of(a) < b.name; }
+  };
   struct State {
     std::size_t open = 0;  // writes not answered
     bool dirty = false;    // and waits for them
@@ -79,6 +96,8 @@ class Conductor {
     Kind kind = Kind::kPod;
     std::string uid;
     std::shared_ptr<Notice> notice = nullptr;
+    std::string ns = {};  // of what is created, and its size
+    std::size_t bytes = 0;
   };
 
   void touch(const Item* before, const Item& now);
@@ -88,6 +107,7 @@ class Conductor {
   void touch_storage(const Item& item);
   void touch_adopters(const Item* before, const Item& item);
   void retry_bindings();
+  void retry_making(const std::string& ns);
   void mark(Task task, Kind kind, std::string name);
   void mark(Task task, const Item& item) { mark(task, item.kind, item.key()); }
   void wake(Key key, Time at);
@@ -99,12 +119,15 @@ class Conductor {
 
   Options options_;
   View view_;
+  Room room_;
   TimeZones zones_;
   std::mt19937_64 random_;
   Parts paused_;
-  std::set<Key> missed_;   // by parts that are paused
-  std::set<Key> unbound_;  // pods for which the plain scheduler found no node
-  std::set<Key> dirty_;
+  std::set<Key, ByNamespace> missed_;          // by parts that are paused
+  std::set<Key> unbound_;                      // pods for which the plain scheduler found no node
+  std::map<Key, int, ByNamespace> held_back_;  // that found no room for what they make, and how often
+  std::set<Key, ByNamespace> dirty_;
+  std::string served_;  // the namespace whose turn was last
   std::set<std::pair<Time, Key>> timers_;
   std::map<Key, Time> timer_of_;
   std::map<Key, State> states_;  // of keys that have something to remember

@@ -48,7 +48,9 @@ void create_job(const Item& cron_job, const Object& root, std::int64_t at, Turn&
   if (const Value* spec = find(root, {"spec", "jobTemplate", "spec"})) {
     job["spec"] = *spec;
   }
-  turn.create(Kind::kJob, cron_job.ns, job);
+  if (!turn.create(cron_job, Kind::kJob, job)) {
+    return;
+  }
   turn.tell(cron_job, "Normal", "SuccessfulCreate", fmt::format("Created job {}-{}", cron_job.name, at / 60));
 }
 

@@ -124,7 +124,7 @@ void create_pod(const Daemons& state, const std::string& node, Turn& turn) {
   set_label(pod, kRevisionHash, state.revision);
   set_label(pod, "pod-template-generation", std::to_string(state.set.generation));
   aim_at(pod, node);
-  turn.create(Kind::kPod, state.set.ns, pod, state.notice);
+  turn.create(state.set, Kind::kPod, pod, state.notice);
 }
 
 void look_at_node(Daemons& state, const Item& node, std::size_t& made, Turn& turn) {

@@ -128,11 +128,16 @@ Object definition(const Definition& about, Object spec, Array columns, Object su
                 {"spec", std::move(whole)}};
 }
 
+// How many pods one Job of a replicated job has at a time.
+constexpr std::string_view kPodsOfJob =
+    "(has(r.template.spec) && has(r.template.spec.parallelism) ? r.template.spec.parallelism : 1)";
+
 Object job_set() {
   Object depends{{"name", text()}, {"status", one_of({"Ready", "Complete"})}};
   Object replicated{{"name", text()}, {"groupName", text()}};
   replicated["replicas"] = integer(0, 1);
-  replicated["template"] = anything();
+  Object counts{{"parallelism", integer(0)}, {"completions", integer(0)}};
+  replicated["template"] = open_object(Object{{"spec", open_object(std::move(counts))}});
   replicated["dependsOn"] = list_of(open_object(std::move(depends), names({"name", "status"})));
   Object success{{"operator", one_of({"All", "Any"})}, {"targetReplicatedJobs", list_of(text())}};
   Object failure{{"maxRestarts", integer(0, 0)}};
@@ -155,6 +160,10 @@ Object job_set() {
                  "self.successPolicy.targetReplicatedJobs.all(n, self.replicatedJobs.exists(r, r.name == n))",
                  "'successPolicy.targetReplicatedJobs: there is no replicated job ' + "
                  "self.successPolicy.targetReplicatedJobs.filter(n, !self.replicatedJobs.exists(r, r.name == n))[0]")};
+  whole["x-kubernetes-validations"].get_array().push_back(
+      rule("!has(self.replicatedJobs) || self.replicatedJobs.map(r, r.replicas * " + std::string(kPodsOfJob) +
+               ").sum() <= 2147483647",
+           "'replicatedJobs: replicas times parallelism must be at most 2147483647 pods in all'"));
   Array columns;
   columns.push_back(column("TerminalState", "string", ".status.terminalState"));
   columns.push_back(column("Restarts", "integer", ".status.restarts"));
@@ -181,6 +190,10 @@ Object leader_worker_set() {
   spec["leaderWorkerTemplate"] = open_object(std::move(groups), names({"workerTemplate"}));
   spec["rolloutStrategy"] = open_object(std::move(rollout));
   spec["networkConfig"] = open_object(Object{{"subdomainPolicy", one_of({"Shared", "UniquePerReplica"})}});
+  Object whole = open_object(std::move(spec), names({"leaderWorkerTemplate"}));
+  whole["x-kubernetes-validations"] =
+      Array{rule("self.replicas * self.leaderWorkerTemplate.size <= 2147483647",
+                 "'replicas times leaderWorkerTemplate.size must be at most 2147483647 pods'")};
   Object scale{{"specReplicasPath", ".spec.replicas"},
                {"statusReplicasPath", ".status.replicas"},
                {"labelSelectorPath", ".status.hpaPodSelector"}};
@@ -190,8 +203,7 @@ Object leader_worker_set() {
   columns.push_back(column("Up-to-date", "integer", ".status.updatedReplicas"));
   columns.push_back(column("Age", "date", ".metadata.creationTimestamp"));
   return definition({"leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets", "leaderworkerset", "lws"},
-                    open_object(std::move(spec), names({"leaderWorkerTemplate"})), std::move(columns),
-                    Object{{"status", Object()}, {"scale", std::move(scale)}});
+                    std::move(whole), std::move(columns), Object{{"status", Object()}, {"scale", std::move(scale)}});
 }
 
 }  // namespace

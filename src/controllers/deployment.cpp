@@ -68,11 +68,14 @@ void create_current(const Rollout& rollout, Turn& turn) {
   spec["minReadySeconds"] = whole_at(rollout.root, {"spec", "minReadySeconds"});
   spec["selector"] = std::move(selector);
   spec["template"] = std::move(pod_template);
-  turn.create(Kind::kReplicaSet, deployment.ns,
-              Object{{"apiVersion", "apps/v1"},
-                     {"kind", "ReplicaSet"},
-                     {"metadata", std::move(metadata)},
-                     {"spec", std::move(spec)}});
+  const bool made = turn.create(deployment, Kind::kReplicaSet,
+                                Object{{"apiVersion", "apps/v1"},
+                                       {"kind", "ReplicaSet"},
+                                       {"metadata", std::move(metadata)},
+                                       {"spec", std::move(spec)}});
+  if (!made) {
+    return;
+  }
   turn.tell(deployment, "Normal", "ScalingReplicaSet",
             fmt::format("Scaled up replica set {} from 0 to {}", rollout.current_name(), wanted));
 }

@@ -30,7 +30,10 @@ std::int64_t growth(const Rollout& rollout, const Revision& revision) {
   if (before <= 0) {
     return 0;
   }
-  return (2 * revision.wanted * rollout.most() + before) / (2 * before) - revision.wanted;
+  // Both may be near 2^31, and twice their product is more than 64 bits hold.
+  __extension__ using Wide = __int128;
+  const Wide grown = (Wide(2) * revision.wanted * rollout.most() + before) / (Wide(2) * before);
+  return static_cast<std::int64_t>(grown) - revision.wanted;
 }
 
 void share(const Rollout& rollout, std::vector<const Revision*> active, Turn& turn) {

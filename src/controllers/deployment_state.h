@@ -1,6 +1,9 @@
 // A Deployment and its ReplicaSets, as one look at them finds them.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +28,10 @@ struct Rollout {
   Rollout(const Item& deployment, Object root, const std::vector<const Item*>& replica_sets, const Turn& turn);
 
   [[nodiscard]] std::int64_t total_wanted() const;
-  [[nodiscard]] std::int64_t most() const { return replicas + surge; }
+  // As far as a ReplicaSet can say it.
+  [[nodiscard]] std::int64_t most() const {
+    return std::min<std::int64_t>(replicas + surge, std::numeric_limits<std::int32_t>::max());
+  }
   // Of the ReplicaSet of the template as it is, whether there is one or not.
   [[nodiscard]] std::string current_name() const;
 

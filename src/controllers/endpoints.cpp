@@ -174,12 +174,12 @@ void keep_endpoints(const Service& service, const std::vector<Group>& groups, Tu
     if (!subsets.empty()) {
       made["subsets"] = std::move(subsets);
     }
-    turn.create(Kind::kEndpoints, service.item.ns, made);
+    turn.create(service.item, Kind::kEndpoints, made);
     return;
   }
   const Object root = known->value();
   const Array* before = array_at(root, {"subsets"});
-  if (before == nullptr ? subsets.empty() : apiserver::same(Value(*before), Value(subsets))) {
+  if (before == nullptr ? subsets.empty() : means_the_same(Value(*before), Value(subsets))) {
     return;
   }
   turn.patch(*known, Object{{"subsets", subsets.empty() ? Value() : Value(std::move(subsets))}});
@@ -225,7 +225,7 @@ bool says(const Object& slice, const Object& wanted, std::string_view member) {
   const Value* has = slice.if_contains(member);
   const Value& should = wanted.at(member);
   const bool empty = has == nullptr || has->is_null() || (has->is_array() && has->get_array().empty());
-  return should.is_null() ? empty : has != nullptr && apiserver::same(*has, should);
+  return should.is_null() ? empty : has != nullptr && means_the_same(*has, should);
 }
 
 void keep_slices(const Service& service, const std::vector<Group>& groups, Turn& turn) {
@@ -252,7 +252,7 @@ void keep_slices(const Service& service, const std::vector<Group>& groups, Turn&
     if (!wanted[i]["ports"].is_null()) {
       made["ports"] = wanted[i]["ports"];
     }
-    turn.create(Kind::kEndpointSlice, service.item.ns, made);
+    turn.create(service.item, Kind::kEndpointSlice, made);
   }
   for (std::size_t i = wanted.size(); i < known.size(); ++i) {
     turn.remove(*known[i]);

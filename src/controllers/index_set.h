@@ -8,6 +8,7 @@
 
 namespace gantree::controllers {
 
+// Held as ranges, so that "0-2147483646" costs no more than "0".
 class IndexSet {
  public:
   IndexSet() = default;
@@ -17,13 +18,22 @@ class IndexSet {
   // Indexes in any order, also some that are in it already.
   void add(const std::vector<std::int64_t>& indexes);
   [[nodiscard]] bool has(std::int64_t index) const;
+  // The first index from there on that is not in it.
+  [[nodiscard]] std::int64_t first_missing(std::int64_t from) const;
   // How many are in both.
   [[nodiscard]] std::int64_t common(const IndexSet& other) const;
-  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(indexes_.size()); }
+  [[nodiscard]] std::int64_t size() const;
   [[nodiscard]] std::string text() const;
 
  private:
-  std::vector<std::int64_t> indexes_;  // sorted
+  struct Range {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+  };
+  void join();
+  [[nodiscard]] const Range* range_of(std::int64_t index) const;
+
+  std::vector<Range> ranges_;  // sorted, with gaps between them
 };
 
 }  // namespace gantree::controllers

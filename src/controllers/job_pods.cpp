@@ -121,8 +121,13 @@ std::vector<std::int64_t> missing_indexes(const JobState& state, std::size_t mos
   }
   std::vector<std::int64_t> indexes;
   for (std::int64_t i = 0; i < state.completions.value_or(0) && indexes.size() < most; ++i) {
-    if (!taken.contains(i) && !state.succeeded_indexes.has(i) && !state.failed_indexes.has(i) &&
-        may_come_back(state, i, turn)) {
+    // Millions may be behind it already.
+    if (const std::int64_t next = state.failed_indexes.first_missing(state.succeeded_indexes.first_missing(i));
+        next > i) {
+      i = next - 1;
+      continue;
+    }
+    if (!taken.contains(i) && may_come_back(state, i, turn)) {
       indexes.push_back(i);
     }
   }
@@ -165,8 +170,7 @@ void create_pods(JobState& state, std::size_t wanted, Turn& turn) {
   Object pod = base_pod(state);
   const auto notice = turn.will_tell(state.job, "Created pod: ");
   if (!state.indexed) {
-    for (std::size_t i = 0; i < wanted; ++i) {
-      turn.create(Kind::kPod, state.job.ns, pod, notice);
+    for (std::size_t i = 0; i < wanted && turn.create(state.job, Kind::kPod, pod, notice); ++i) {
     }
     return;
   }
@@ -176,7 +180,9 @@ void create_pods(JobState& state, std::size_t wanted, Turn& turn) {
               Object{{"fieldRef", Object{{"fieldPath", fmt::format("metadata.labels['{}']", kCompletionIndex)}}}}}});
   const auto indexes = missing_indexes(state, wanted, turn);
   for (const std::int64_t index : indexes) {
-    turn.create(Kind::kPod, state.job.ns, with_index(pod, state, index), notice);
+    if (!turn.create(state.job, Kind::kPod, with_index(pod, state, index), notice)) {
+      return;
+    }
   }
 }
 

@@ -12,6 +12,11 @@ namespace gantree::controllers {
 
 namespace {
 
+// No more are made at a time, so that one large set does not delay all others.
+constexpr std::size_t kMostJobsAtATime = 200;
+// A Job is read as a whole, which takes as long as a look at so many pods.
+constexpr std::size_t kLooksOfOneJob = 5;
+
 enum class JobEnd : std::uint8_t { kNone, kComplete, kFailed };
 
 JobEnd end_of(const Object& job) {
@@ -43,7 +48,7 @@ JobSetState::JobSetState(const Item& the_set, Turn& turn) : set(the_set), root(t
     }
   }
   for (const Item* item : turn.view().controlled_by(set, Kind::kJob)) {
-    turn.looked_at(1);
+    turn.looked_at(kLooksOfOneJob);
     Object job = item->value();
     const bool old = item->label(jobset::kRestartAttempt) != std::to_string(restarts);
     const auto at = std::find_if(groups.begin(), groups.end(), [&](const JobGroup& group) {
@@ -105,7 +110,22 @@ bool all_started(const JobGroup& group) {
   return group.ready + group.succeeded + group.failed >= group.replicas;
 }
 
-// Jobs that are missing. False: the next groups have to wait for this one.
+// The Jobs of the group that are not there, or the first of them. False where others follow once these are answered, or
+// there is no room for more.
+bool create_missing(const JobSetState& state, const JobGroup& group, Turn& turn) {
+  std::size_t made = 0;
+  for (std::int64_t index = 0; index < group.replicas; ++index) {
+    if (state.existing.contains(fmt::format("{}-{}-{}", state.set.name, group.name, index))) {
+      continue;
+    }
+    if (++made > kMostJobsAtATime || !turn.create(state.set, Kind::kJob, jobset::make_job(state, group, index))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Jobs that are missing.
 void create_jobs(const JobSetState& state, Array& conditions, Turn& turn) {
   for (const JobGroup& group : state.groups) {
     if (!dependencies_reached(state, group)) {
@@ -115,10 +135,8 @@ void create_jobs(const JobSetState& state, Array& conditions, Turn& turn) {
     if (ordered && all_started(group)) {
       continue;
     }
-    for (std::int64_t index = 0; index < group.replicas; ++index) {
-      if (!state.existing.contains(fmt::format("{}-{}-{}", state.set.name, group.name, index))) {
-        turn.create(Kind::kJob, state.set.ns, jobset::make_job(state, group, index));
-      }
+    if (!create_missing(state, group, turn)) {
+      return;
     }
     if (ordered) {
       jobset::note(state, conditions,
@@ -236,7 +254,7 @@ void advance(const JobSetState& state, Object& status, Array& conditions, Turn& 
   }
   if (state.existing.empty() && flag_at(state.root, {"spec", "network", "enableDNSHostnames"}, true)) {
     const std::string_view own = text_at(state.root, {"spec", "network", "subdomain"});
-    turn.create(Kind::kService, state.set.ns,
+    turn.create(state.set, Kind::kService,
                 headless_service(state.set, own.empty() ? std::string_view(state.set.name) : own,
                                  Object{{jobset::kName, state.set.name}}));
   }

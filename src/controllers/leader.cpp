@@ -119,11 +119,14 @@ void create_workers(const Item& leader, const Item& set, const Object& root, Tur
   spec["ordinals"] = Object{{"start", 1}};
   spec["selector"] = Object{{"matchLabels", selector}};
   spec["template"] = std::move(pod_template);
-  turn.create(Kind::kStatefulSet, leader.ns,
-              Object{{"apiVersion", "apps/v1"},
-                     {"kind", "StatefulSet"},
-                     {"metadata", std::move(metadata)},
-                     {"spec", std::move(spec)}});
+  const bool made = turn.create(leader, Kind::kStatefulSet,
+                                Object{{"apiVersion", "apps/v1"},
+                                       {"kind", "StatefulSet"},
+                                       {"metadata", std::move(metadata)},
+                                       {"spec", std::move(spec)}});
+  if (!made) {
+    return;
+  }
   turn.tell(set, "Normal", "GroupsProgressing",
             fmt::format("Created worker statefulset for leader pod {}", leader.name));
 }

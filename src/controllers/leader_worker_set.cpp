@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "controllers/leader_worker_names.h"
 #include "controllers/revision.h"
@@ -27,6 +28,9 @@ struct GroupSet {
   std::int64_t unavailable = 1;
   std::int64_t partition = 0;  // as asked for
 };
+
+// Groups without a leader that are looked at one by one.
+constexpr std::int64_t kMostMissing = 1000;
 
 std::int64_t number_in(std::string_view text) {
   std::int64_t number = -1;
@@ -132,10 +136,20 @@ struct Step {
 
 // How many groups there should be while some are not as they should be.
 std::int64_t with_surge(const GroupSet& state, std::int64_t unready) {
-  if (unready > state.surge) {
-    return state.replicas + state.surge;
+  const std::int64_t more =
+      unready > state.surge ? state.surge : std::max<std::int64_t>(unready - state.unavailable, 0);
+  return std::min<std::int64_t>(state.replicas + more, std::numeric_limits<std::int32_t>::max());
+}
+
+// From this one on no group has a leader: of a set of 2^31 only those that are there are looked at.
+std::int64_t groups_there(const Item& leaders, Turn& turn) {
+  std::int64_t count = 0;
+  for (const Item* pod : turn.view().controlled_by(leaders, Kind::kPod)) {
+    const std::size_t dash = pod->name.rfind('-');
+    count =
+        std::max(count, dash == std::string::npos ? 0 : number_in(std::string_view(pod->name).substr(dash + 1)) + 1);
   }
-  return state.replicas + std::max<std::int64_t>(unready - state.unavailable, 0);
+  return count;
 }
 
 // From where on leaders may be replaced: as many as may be missing, from the last one down.
@@ -184,9 +198,15 @@ Step rollout_step(const GroupSet& state, const Item* leaders, Turn& turn) {
   }
   std::vector<Replica> groups;
   std::int64_t unready = 0;
-  for (std::int64_t i = 0; i < has; ++i) {
+  const std::int64_t looked_at = std::min(has, groups_there(*leaders, turn) + kMostMissing);
+  for (std::int64_t i = 0; i < looked_at; ++i) {
     groups.push_back(read_replica(state, i, turn));
     unready += i < state.replicas && !(groups.back().ready && groups.back().updated) ? 1 : 0;
+  }
+  if (looked_at < has) {
+    // So many are still to be made that nothing is replaced before.
+    unready += std::max<std::int64_t>(std::min(has, state.replicas) - looked_at, 0);
+    return {at_least(partition), with_surge(state, unready)};
   }
   const std::int64_t step = state.unavailable + state.surge - (state.replicas + state.surge - has);
   return {at_least(next_partition(groups, step, partition)), with_surge(state, unready)};
@@ -216,12 +236,15 @@ void keep_leaders(const GroupSet& state, const Item* leaders, Turn& turn) {
     metadata["labels"] = std::move(labels);
     metadata["annotations"] = std::move(annotations);
     metadata["ownerReferences"] = Array{owner_reference(state.set)};
-    turn.create(Kind::kStatefulSet, state.set.ns,
-                Object{{"apiVersion", "apps/v1"},
-                       {"kind", "StatefulSet"},
-                       {"metadata", std::move(metadata)},
-                       {"spec", leader_set_spec(state, step)}});
-    turn.create(Kind::kService, state.set.ns,
+    const bool made = turn.create(state.set, Kind::kStatefulSet,
+                                  Object{{"apiVersion", "apps/v1"},
+                                         {"kind", "StatefulSet"},
+                                         {"metadata", std::move(metadata)},
+                                         {"spec", leader_set_spec(state, step)}});
+    if (!made) {
+      return;
+    }
+    turn.create(state.set, Kind::kService,
                 headless_service(state.set, state.set.name, Object{{lws::kName, state.set.name}}));
     turn.tell(state.set, "Normal", "GroupsProgressing", fmt::format("Created leader statefulset {}", state.set.name));
     return;
@@ -265,7 +288,8 @@ void tell_status(const GroupSet& state, const Item* leaders, Turn& turn) {
   std::int64_t updated = 0;
   std::int64_t ready_wanted = 0;
   bool updating = false;
-  for (std::int64_t i = 0; i < std::max(has, state.replicas); ++i) {
+  const std::int64_t there = std::min(std::max(has, state.replicas), groups_there(*leaders, turn));
+  for (std::int64_t i = 0; i < there; ++i) {
     const Replica replica = read_replica(state, i, turn);
     ready += replica.ready ? 1 : 0;
     updated += replica.updated ? 1 : 0;

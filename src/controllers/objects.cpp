@@ -307,4 +307,37 @@ std::string short_hash(const Value& value, std::int64_t collisions) {
   return out;
 }
 
+namespace {
+
+bool says_nothing(const Value& value) {
+  return value.is_null() || (value.is_string() && value.get_string().empty()) ||
+         (value.is_int64() && value.get_int64() == 0) || (value.is_bool() && !value.get_bool()) ||
+         (value.is_array() && value.get_array().empty()) ||
+         (value.is_object() && std::all_of(value.get_object().begin(), value.get_object().end(),
+                                           [](const auto& member) { return says_nothing(member.value()); }));
+}
+
+bool has_all(const Object& one, const Object& other) {
+  return std::all_of(other.begin(), other.end(), [&](const auto& member) {
+    const Value* there = one.if_contains(member.key());
+    return there == nullptr ? says_nothing(member.value()) : means_the_same(*there, member.value());
+  });
+}
+
+}  // namespace
+
+bool means_the_same(const Value& one, const Value& other) {
+  if (one.is_object() && other.is_object()) {
+    return has_all(one.get_object(), other.get_object()) &&
+           std::all_of(one.get_object().begin(), one.get_object().end(), [&](const auto& member) {
+             return other.get_object().contains(member.key()) || says_nothing(member.value());
+           });
+  }
+  if (one.is_array() && other.is_array()) {
+    return std::equal(one.get_array().begin(), one.get_array().end(), other.get_array().begin(),
+                      other.get_array().end(), means_the_same);
+  }
+  return apiserver::same(one, other) || (says_nothing(one) && says_nothing(other));
+}
+
 }  // namespace gantree::controllers

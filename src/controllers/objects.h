@@ -24,6 +24,10 @@ namespace gantree::controllers {
 [[nodiscard]] std::int64_t share_at(const Object& object, std::initializer_list<std::string_view> keys,
                                     std::int64_t whole, bool round_up, std::int64_t otherwise);
 
+// Equal as Go structures, in which the API server's clients hold them: what is zero, empty or null is as if it were not
+// there. Tells whether there is anything to write.
+[[nodiscard]] bool means_the_same(const Value& one, const Value& other);
+
 // status.conditions[type]; nullptr where there is none.
 [[nodiscard]] const Value* find_condition(const Value& root, std::string_view type);
 [[nodiscard]] const Value* find_condition(const Object& root, std::string_view type);

@@ -17,8 +17,7 @@ void scale(const Item& owner, const Object& root, std::vector<const Item*> activ
     object_in(pod, "metadata")["generateName"] = owner.name + "-";
     const std::size_t missing = std::min(wanted - active.size(), kMostPodsAtATime);
     const auto notice = turn.will_tell(owner, "Created pod: ");
-    for (std::size_t i = 0; i < missing; ++i) {
-      turn.create(Kind::kPod, owner.ns, pod, notice);
+    for (std::size_t i = 0; i < missing && turn.create(owner, Kind::kPod, pod, notice); ++i) {
     }
   } else if (active.size() > wanted) {
     sort_for_removal(active);

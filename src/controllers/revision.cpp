@@ -36,7 +36,7 @@ KeptRevision keep_revision(const Item& owner, const Value& data, const Object& l
     Object metadata{{"name", name}, {"namespace", owner.ns}};
     metadata["labels"] = labels;
     metadata["ownerReferences"] = Array{owner_reference(owner)};
-    turn.create(Kind::kControllerRevision, owner.ns,
+    turn.create(owner, Kind::kControllerRevision,
                 Object{{"apiVersion", "apps/v1"},
                        {"kind", "ControllerRevision"},
                        {"metadata", std::move(metadata)},

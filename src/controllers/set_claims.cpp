@@ -69,11 +69,14 @@ void make_claims(const Item& set, const Object& set_root, const std::string& pod
       metadata["ownerReferences"] = Array{owner_reference(*owner)};
     }
     const Value* spec = find(claim, {"spec"});
-    turn.create(Kind::kPersistentVolumeClaim, set.ns,
-                Object{{"apiVersion", "v1"},
-                       {"kind", "PersistentVolumeClaim"},
-                       {"metadata", std::move(metadata)},
-                       {"spec", spec == nullptr ? Value(Object()) : *spec}});
+    const bool made = turn.create(set, Kind::kPersistentVolumeClaim,
+                                  Object{{"apiVersion", "v1"},
+                                         {"kind", "PersistentVolumeClaim"},
+                                         {"metadata", std::move(metadata)},
+                                         {"spec", spec == nullptr ? Value(Object()) : *spec}});
+    if (!made) {
+      return;
+    }
     turn.tell(set, "Normal", "SuccessfulCreate",
               fmt::format("create Claim {} Pod {} in StatefulSet {} success", name, pod, set.name));
   }

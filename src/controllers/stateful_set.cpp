@@ -110,7 +110,8 @@ const std::string& revision_for(const SetState& state, std::int64_t ordinal) {
   return ordinal - state.first < not_reached ? state.current : state.updated;
 }
 
-void create_pod(const SetState& state, std::int64_t ordinal, Turn& turn) {
+// False where there is no room for more.
+bool create_pod(const SetState& state, std::int64_t ordinal, Turn& turn) {
   std::string revision = revision_for(state, ordinal);
   Object pod_template =
       object_at(state.root, {"spec", "template"}) == nullptr ? Object() : *object_at(state.root, {"spec", "template"});
@@ -137,9 +138,12 @@ void create_pod(const SetState& state, std::int64_t ordinal, Turn& turn) {
   mount_claims(spec, state.root, name);
   lws::dress_member(pod, ordinal);
   make_claims(state.set, state.root, name, turn);
-  turn.create(Kind::kPod, state.set.ns, pod);
+  if (!turn.create(state.set, Kind::kPod, pod)) {
+    return false;
+  }
   const std::string deed = fmt::format("create Pod {} in StatefulSet {}", name, state.set.name);
   turn.tell_when_done(state.set, {"SuccessfulCreate", deed + " successful", "FailedCreate", deed + " failed error: "});
+  return true;
 }
 
 void delete_pod(const SetState& state, const Item& pod, Turn& turn) {
@@ -153,8 +157,7 @@ bool fill(const SetState& state, Turn& turn) {
   for (std::int64_t ordinal = state.first; ordinal < state.first + state.replicas; ++ordinal) {
     const auto at = state.pods.find(ordinal);
     if (at == state.pods.end()) {
-      create_pod(state, ordinal, turn);
-      if (!state.parallel) {
+      if (!create_pod(state, ordinal, turn) || !state.parallel) {
         return false;
       }
     } else if (at->second->finished() && !at->second->deleting()) {

@@ -54,7 +54,7 @@ void provision(const Item& claim, const Object& root, const Item& storage_class,
   spec["storageClassName"] = storage_class.name;
   spec["claimRef"] = claim_reference(claim);
   spec["csi"] = Object{{"driver", provisioner}, {"volumeHandle", name}};
-  turn.create(Kind::kPersistentVolume, "",
+  turn.create(claim, Kind::kPersistentVolume,
               Object{{"apiVersion", "v1"},
                      {"kind", "PersistentVolume"},
                      {"metadata", std::move(metadata)},

@@ -9,19 +9,18 @@ namespace gantree::controllers {
 
 namespace {
 
+// How soon one whose namespace is full looks again; on the wall's clock, as it is about load and not about the cluster.
+constexpr std::chrono::seconds kNoRoom{5};
+
 // Is everything that the patch says so already? null says "absent".
 bool says_nothing_new(const Object& patch, const Object* known) {
   for (const auto& [key, value] : patch) {
     const Value* old = known == nullptr ? nullptr : known->if_contains(key);
-    if (value.is_null()) {
-      if (old != nullptr && !old->is_null()) {
-        return false;
-      }
-    } else if (value.is_object()) {
+    if (value.is_object()) {
       if (!says_nothing_new(value.get_object(), old == nullptr ? nullptr : old->if_object())) {
         return false;
       }
-    } else if (old == nullptr ? !(value.is_array() && value.get_array().empty()) : !apiserver::same(value, *old)) {
+    } else if (!means_the_same(value, old == nullptr ? Value() : *old)) {
       return false;
     }
   }
@@ -38,7 +37,19 @@ Time Turn::after(std::int64_t unix_seconds, std::chrono::milliseconds real) cons
   return Time(std::chrono::seconds(unix_seconds)) + scaled(real);
 }
 
-void Turn::create(Kind kind, const std::string& ns, const Object& object, const std::shared_ptr<Notice>& notice) {
+bool Turn::create(const Item& about, Kind kind, const Object& object, const std::shared_ptr<Notice>& notice) {
+  const std::string ns = facts(kind).namespaced ? about.ns : std::string();
+  std::string body = apiserver::to_json(object);
+  if (!room_.take(kind, ns, body.size())) {
+    again(now_ + kNoRoom * (1 << std::min(lacked_before_, 4)));
+    if (!std::exchange(lacked_room_, true) && lacked_before_ == 0) {
+      tell(about, "Warning", "FailedCreate",
+           fmt::format("namespace {} has as many {} as the cluster makes at a time: others follow as these {}", ns,
+                       kind == Kind::kPod ? "pods without a node" : facts(kind).plural,
+                       kind == Kind::kPod ? "are bound or go" : "go"));
+    }
+    return false;
+  }
   if (notice != nullptr) {
     notice->expect();
   }
@@ -47,9 +58,10 @@ void Turn::create(Kind kind, const std::string& ns, const Object& object, const 
                      .ns = ns,
                      .name = {},
                      .uid = {},
-                     .body = apiserver::to_json(object),
+                     .body = std::move(body),
                      .node = {},
                      .notice = notice});
+  return true;
 }
 
 void Turn::write(Verb verb, const Item& item, const Object& body, const std::string& node) {

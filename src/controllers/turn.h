@@ -17,6 +17,7 @@
 #include "controllers/events.h"
 #include "controllers/notice.h"
 #include "controllers/objects.h"
+#include "controllers/room.h"
 #include "controllers/time_zone.h"
 #include "controllers/view.h"
 #include "controllers/write.h"
@@ -35,12 +36,14 @@ struct Options {
   std::chrono::milliseconds node_grace{40'000};  // from a node's failure, or its end, until it is given up
   std::size_t finished_pods = 12'500;            // so many are kept; the oldest go
   std::uint64_t seed = 1;                        // of names
+  RoomLimits room = {};
 };
 
 class Turn {
  public:
-  Turn(const View& view, const Options& options, std::mt19937_64& random, Time now, Voice voice, TimeZones& zones)
-      : view_(view), options_(options), random_(random), now_(now), voice_(voice), zones_(zones) {}
+  Turn(const View& view, const Options& options, std::mt19937_64& random, Time now, Voice voice, TimeZones& zones,
+       Room& room)
+      : view_(view), options_(options), random_(random), now_(now), voice_(voice), zones_(zones), room_(room) {}
 
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] const Options& options() const { return options_; }
@@ -54,7 +57,9 @@ class Turn {
   // A moment after another, that far away.
   [[nodiscard]] Time after(std::int64_t unix_seconds, std::chrono::milliseconds real) const;
 
-  void create(Kind kind, const std::string& ns, const Object& object, const std::shared_ptr<Notice>& notice = nullptr);
+  // False where the namespace has as many of them as it may (room.h): nothing is written then, `about` is told why, and
+  // looks again later.
+  bool create(const Item& about, Kind kind, const Object& object, const std::shared_ptr<Notice>& notice = nullptr);
   // To be given to creations: once they are carried out it is told of the object that `message` was done, with names.
   [[nodiscard]] std::shared_ptr<Notice> will_tell(const Item& about, std::string message) const;
   // What is told of the object once the last write is carried out, or refused.
@@ -81,6 +86,10 @@ class Turn {
   [[nodiscard]] std::vector<Write>& writes() { return writes_; }
   [[nodiscard]] std::optional<Time> due() const { return due_; }
   [[nodiscard]] std::size_t effort() const { return looked_at_; }
+  // Something was not made for want of room. So often it was so in a row before: it is told the first time only, and
+  // looks again less and less often.
+  [[nodiscard]] bool lacked_room() const { return lacked_room_; }
+  void lacked_room_before(int times) { lacked_before_ = times; }
 
  private:
   void write(Verb verb, const Item& item, const Object& body, const std::string& node = {});
@@ -91,6 +100,9 @@ class Turn {
   Time now_;
   Voice voice_;
   TimeZones& zones_;
+  Room& room_;
+  bool lacked_room_ = false;
+  int lacked_before_ = 0;
   std::vector<Write> writes_;
   std::optional<Time> due_;
   std::size_t looked_at_ = 0;

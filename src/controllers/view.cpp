@@ -223,7 +223,63 @@ std::vector<const Item*> View::all(Kind kind) const {
   return by_name(std::move(items));
 }
 
+namespace {
+
+bool waits(const Item& item) {
+  return item.pod != nullptr && item.pod->node.empty() && !item.finished();
+}
+
+std::size_t bytes_of(const Item& item) {
+  return item.text == nullptr ? 0 : item.text->size();
+}
+
+}  // namespace
+
+Amount View::amount(Kind kind, const std::string& ns) const {
+  const std::string place = place_of(kind, ns);
+  const auto group = by_namespace_.find(place);
+  const auto bytes = bytes_.find(place);
+  return {group == by_namespace_.end() ? 0 : group->second.size(), bytes == bytes_.end() ? 0 : bytes->second};
+}
+
+Amount View::waiting(const std::string& ns) const {
+  const auto at = waiting_.find(ns);
+  return at == waiting_.end() ? Amount() : at->second;
+}
+
+void View::count_in(const Item& item) {
+  bytes_[place_of(item.kind, item.ns)] += bytes_of(item);
+  if (waits(item)) {
+    for (Amount* amount : {&waiting_[item.ns], &all_waiting_}) {
+      ++amount->objects;
+      amount->bytes += bytes_of(item);
+    }
+  }
+}
+
+void View::count_out(const Item& item) {
+  if (const auto at = bytes_.find(place_of(item.kind, item.ns)); at != bytes_.end()) {
+    at->second -= bytes_of(item);
+    if (at->second == 0) {
+      bytes_.erase(at);
+    }
+  }
+  if (!waits(item)) {
+    return;
+  }
+  for (Amount* amount : {&waiting_[item.ns], &all_waiting_}) {
+    --amount->objects;
+    amount->bytes -= bytes_of(item);
+  }
+  if (waiting_[item.ns].objects == 0) {
+    waiting_.erase(item.ns);
+  }
+}
+
 void View::add_to_indexes(const Item& item) {
+  if (!item.ns.empty()) {
+    count_in(item);
+  }
   insert(by_owner_, item.owner, item);
   if (item.pod != nullptr) {
     insert(by_node_, item.pod->node, item);
@@ -240,6 +296,9 @@ void View::add_to_indexes(const Item& item) {
 }
 
 void View::drop_from_indexes(const Item& item) {
+  if (!item.ns.empty()) {
+    count_out(item);
+  }
   erase(by_owner_, item.owner, item);
   if (item.pod != nullptr) {
     erase(by_node_, item.pod->node, item);

@@ -25,6 +25,12 @@
 
 namespace gantree::controllers {
 
+// How many objects, and how much they take as JSON.
+struct Amount {
+  std::size_t objects = 0;
+  std::size_t bytes = 0;
+};
+
 class View {
  public:
   View();
@@ -61,6 +67,10 @@ class View {
   [[nodiscard]] std::vector<const Item*> finished_beyond(std::size_t most) const;
   // An address for a pod that no other has.
   [[nodiscard]] std::string address_for(const std::string& uid) const { return addresses_.take(uid); }
+  // Of a kind in a namespace; and of pods that have no node and have not finished, there and everywhere.
+  [[nodiscard]] Amount amount(Kind kind, const std::string& ns) const;
+  [[nodiscard]] Amount waiting(const std::string& ns) const;
+  [[nodiscard]] Amount all_waiting() const { return all_waiting_; }
   [[nodiscard]] std::size_t count(Kind kind) const { return tables_[static_cast<std::size_t>(kind)].size(); }
 
  private:
@@ -71,6 +81,8 @@ class View {
   void add_to_indexes(const Item& item);
   void drop_from_indexes(const Item& item);
   void tell_hosts(const Item* before, const Item* now);
+  void count_in(const Item& item);
+  void count_out(const Item& item);
   [[nodiscard]] static std::string place_of(Kind kind, const std::string& ns);
   [[nodiscard]] static std::vector<const Item*> sorted(const Index& index, const std::string& key);
 
@@ -81,6 +93,9 @@ class View {
   Index by_namespace_;                                       // "PLURAL/NS"
   Index orphans_;                                            // "PLURAL/NS": of kinds that can be adopted
   std::set<std::pair<std::int64_t, std::string>> finished_;  // pods, by creation and key
+  std::unordered_map<std::string, std::size_t> bytes_;       // "PLURAL/NS"
+  std::unordered_map<std::string, Amount> waiting_;          // namespaces
+  Amount all_waiting_;
   mutable Hosts hosts_;
   mutable Addresses addresses_;
   mutable std::unordered_map<std::string, Time> missing_;  // nodes

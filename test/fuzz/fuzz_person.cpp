@@ -2,6 +2,7 @@
 // signed here, for those whom they were signed for.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,11 @@ using namespace gantree::apiserver;  // NOLINT: the same
 const std::string kSecret = "0123456789abcdef";
 constexpr std::int64_t kNow = 1'000;
 constexpr std::string_view kUser = "system:serviceaccount:default:builder";
+
+std::optional<std::string> user_of_token(const std::string& secret, std::string_view token, std::int64_t now) {
+  const auto about = read_token(secret, token, now);
+  return about ? std::optional(about->user()) : std::nullopt;
+}
 
 void check_person(const http::HeaderList& headers) {
   const auto person = person_in(headers);

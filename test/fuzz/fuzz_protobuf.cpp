@@ -1,7 +1,6 @@
 // Any bytes as the protobuf body of a request: an object that can be written as JSON and read again, or an error.
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
 #include "apiserver/protobuf.h"
@@ -9,12 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace gantree::apiserver;
-  static const std::unique_ptr<BuiltinSchemas> schemas = [] {
-    auto loaded = BuiltinSchemas::load();
-    GANTREE_CHECK(loaded.has_value());
-    return std::move(*loaded);
-  }();
-  const auto object = read_protobuf({reinterpret_cast<const char*>(data), size}, *schemas);
+  const auto object = read_protobuf({reinterpret_cast<const char*>(data), size});
   if (object) {
     const auto again = parse_json(to_json(*object));
     GANTREE_CHECK(again && same(*again, *object));

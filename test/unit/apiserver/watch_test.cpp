@@ -77,6 +77,19 @@ TEST(Watch, EndsWhenItsTimeIsUp) {
   EXPECT_TRUE(World::eventually([&] { return recorder->over(); }));
 }
 
+TEST(Watch, TellsHowFarItHasComeBeforeItsTimeIsUp) {
+  World world;
+  const std::string version = version_in(world.post(kMaps, config_map("a")));
+  const auto recorder =
+      watch(world, kMaps, "resourceVersion=" + version + "&timeoutSeconds=3&allowWatchBookmarks=true");
+  const std::string last = version_in(world.post("/api/v1/namespaces", R"({"metadata":{"name":"elsewhere"}})"));
+  ASSERT_THAT(recorder->wait(1), ElementsAre("BOOKMARK "));
+  // What a new namespace gets is written too.
+  EXPECT_GE(std::stoull(std::string(text_at(recorder->objects()[0], {"metadata", "resourceVersion"}))),
+            std::stoull(last));
+  EXPECT_FALSE(recorder->over());
+}
+
 TEST(Watch, OfAServerThatKeptNothingTellsThatTheVersionIsTooOld) {
   std::string version;
   {
