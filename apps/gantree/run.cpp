@@ -54,6 +54,14 @@ void add_election_options(CLI::App& command, RunOptions& run) {
   add_duration(command, "--lease-duration", run.lease_duration, "How long the lease outlives a leader that is gone");
 }
 
+void add_watch_options(CLI::App& command, RunOptions& run) {
+  add_duration(command, "--watch-silence", run.watch_silence,
+               "A watch on which nothing comes for so long is taken for dead, and resumed on a new connection");
+  add_duration(command, "--catch-up", run.catch_up,
+               "How long a watch of many objects may take to be shown to be as fresh as the lease before it is listed "
+               "anew");
+}
+
 void add_webhook_options(CLI::App& command, RunOptions& run) {
   command
       .add_option("--webhook-listen", run.webhook_listen,
@@ -87,14 +95,23 @@ void add_run(CLI::App& app, std::function<int()>& run) {
                    "Evict whole gangs of lower priority where that lets a gang start")
       ->type_name("BOOL")
       ->capture_default_str();
+  add_duration(*command, "--give-back-after", flags->run.scheduler.give_back_after,
+               "How long a gang that never was whole may hold room in which it cannot start, say after a crash");
   add_queue_options(*command, flags->run.queues);
   add_election_options(*command, flags->run);
+  add_watch_options(*command, flags->run);
   add_webhook_options(*command, flags->run);
   command
       ->add_option("--listen", flags->run.listen,
                    "Where /healthz, /readyz and /metrics are served, as in 127.0.0.1:8080; \"\" for nowhere")
       ->type_name("HOST:PORT")
       ->capture_default_str();
+  command
+      ->add_option(
+          "--probe-listen", flags->run.probe_listen,
+          "Where /healthz and /readyz are served for probes, on a thread and with connections of their own, as in "
+          ":8081; nowhere unless given")
+      ->type_name("HOST:PORT");
   add_duration(*command, "--drain", flags->run.patience, "How long writes under way may take when told to stop");
   command->add_option("--log-level", flags->log_level, "The least that is logged")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))

@@ -13,6 +13,8 @@
 #include "cycle/start.h"
 #include "cycle/ways.h"
 #include "queue/order.h"
+#include "queue/own_quota.h"
+#include "queue/victims.h"
 
 namespace gantree {
 
@@ -77,6 +79,10 @@ class Cycle {
     plan_.decisions.reserve(submissions_.size());
     while (const auto position = order_.next()) {
       const Submission& submission = submissions_[*position];
+      if (submission.stands_by) {
+        keep(*position);
+        continue;
+      }
       const std::size_t evictions = plan_.evictions.size();
       const Decision& decision = take(*position, [&] { return decide(submission); });
       // What the queue cannot take at all, as it is set up, holds up nobody.
@@ -85,8 +91,12 @@ class Cycle {
       }
       if (!submission.rejection && waits_for_room(decision)) {
         waiting_.push_back(*position);
-        if (observer_ != nullptr && submission.queue && observer_->holds_up(submission, decision)) {
+        const bool comes_first = observer_ != nullptr && submission.queue && observer_->holds_up(submission, decision);
+        if (comes_first) {
           static_cast<void>(order_.rest_of(*submission.queue));
+        }
+        if (comes_first || (submission.queue && keeps_quota(quota_.rules(*submission.queue)))) {
+          keep(*position);
         }
       }
       if (until_one_starts && decision.state == GangState::kPlaced) {
@@ -95,6 +105,9 @@ class Cycle {
       if (plan_.evictions.size() > evictions) {
         retry();
       }
+    }
+    for (const auto& [position, sum] : kept_) {
+      quota_.give(sum);
     }
     return std::move(plan_);
   }
@@ -118,6 +131,28 @@ class Cycle {
       observer_->after(submission, decision, cluster_, quota_);
     }
     return decision;
+  }
+
+  // Nobody borrows from now on what is left of its quota.
+  void keep(std::size_t position) {
+    const Submission& submission = submissions_[position];
+    QuotaDemand sum = kept_quota(quota_, submission);
+    if (!sum.empty()) {
+      quota_.take(sum);
+      kept_.insert_or_assign(position, std::move(sum));
+      order_.changed(*submission.queue);
+    }
+  }
+  // Whether something was kept for it.
+  bool give_up_kept(std::size_t position) {
+    const auto kept = kept_.find(position);
+    if (kept == kept_.end()) {
+      return false;
+    }
+    quota_.give(kept->second);
+    order_.changed(*submissions_[position].queue);
+    kept_.erase(kept);
+    return true;
   }
 
   [[nodiscard]] bool strict(const Submission& submission) const {
@@ -145,6 +180,7 @@ class Cycle {
 
   bool starts_now(std::size_t position) {
     const Submission& submission = submissions_[position];
+    const bool keeps = give_up_kept(position);
     const Decision& decision = take(position, [&] {
       Decision made = undecided(submission);
       std::vector<Obstacle> obstacles;
@@ -162,6 +198,9 @@ class Cycle {
       }
       return plan_.decisions[*decided_[position]];
     });
+    if (keeps && decision.state != GangState::kPlaced) {
+      keep(position);
+    }
     return decision.state == GangState::kPlaced;
   }
 
@@ -276,6 +315,29 @@ class Cycle {
     if (!why_not.empty()) {
       decision.message += "; " + why_not;
     }
+    if (const Submission* other = decision.reason == Reason::kQuotaExceeded ? in_whose_favour(submission) : nullptr) {
+      decision.message += fmt::format("; what is left of the quota of {} is kept for {}/{}, which waits there first",
+                                      quota_.rules(*other->queue).name, other->key.ns, other->key.name);
+    }
+  }
+
+  // One for whom quota is kept, where there would be enough for this one otherwise.
+  [[nodiscard]] const Submission* in_whose_favour(const Submission& submission) {
+    for (const auto& [position, sum] : kept_) {
+      const Submission& other = submissions_[position];
+      if (!submission.queue || quota_.rules(*other.queue).tree != quota_.rules(*submission.queue).tree) {
+        continue;
+      }
+      quota_.give(sum);
+      const bool enough = some_are_allowed(least_demands_of(submission), [&](const QuotaDemand& least) {
+        return quota_.fits(least, submission.borrowing);
+      });
+      quota_.take(sum);
+      if (enough) {
+        return &other;
+      }
+    }
+    return nullptr;
   }
 
   // No way was worth a try: there is no quota for any, or none without borrowing where that is for another time.
@@ -292,25 +354,39 @@ class Cycle {
     return obstacle(shortage.value_or(Shortage{.message = "no combination of flavors was looked at"}), whole);
   }
 
-  // Whether one of its queue has waited before it in this cycle that could evict it; of importance where shares count.
-  [[nodiscard]] bool is_outranked(const Submission& submission) const {
-    return submission.queue && !quota_.share_strategies(*submission.queue).empty() &&
-           std::any_of(waiting_.begin(), waiting_.end(), [&](std::size_t position) {
-             const Submission& other = submissions_[position];
-             return other.queue == submission.queue && outranks(quota_.rules(*submission.queue), other, submission);
-           });
+  // Whether another of its queue, that waits and could evict it, could start in its place once these are gone.
+  [[nodiscard]] bool is_won_for_another(const Submission& submission, const Clearing& clearing) {
+    const auto by_share = [](const VictimCandidate& one) { return one.reason == EvictionReason::kFairShare; };
+    if (std::none_of(clearing.victims.begin(), clearing.victims.end(), by_share)) {
+      return false;
+    }
+    std::vector<WayDemands> others = submission.outranked_by;
+    for (const std::size_t position : waiting_) {
+      const Submission& other = submissions_[position];
+      if (other.queue == submission.queue && outranks(quota_.rules(*submission.queue), other, submission)) {
+        others.push_back(least_demands_of(other));
+      }
+    }
+    for (const VictimCandidate& victim : clearing.victims) {
+      quota_.give(cluster_.running()[victim.position].used);
+    }
+    const bool won = std::any_of(others.begin(), others.end(), [&](const WayDemands& least) {
+      return some_are_allowed(least, [&](const QuotaDemand& demand) { return quota_.fits(demand); });
+    });
+    for (const VictimCandidate& victim : clearing.victims) {
+      quota_.take(cluster_.running()[victim.position].used);
+    }
+    return won;
   }
 
   // Whether the gang starts once others are gone. `find`: looks for them, on behalf of a submission.
   template <class Find>
   bool evict_for(const Submission& submission, Find find, Decision& decision, std::string& why_not) {
-    ClearingSearch search;
-    if (is_outranked(submission)) {
+    ClearingSearch search = find(submission);
+    if (search.found && is_won_for_another(submission, *search.found)) {
       Submission modest = submission;
       modest.may_evict_by_share = false;
       search = find(modest);
-    } else {
-      search = find(submission);
     }
     if (!search.found) {
       why_not = std::move(search.why_not);
@@ -360,6 +436,7 @@ class Cycle {
   std::vector<std::optional<std::size_t>> decided_;  // by submission: the position of its decision
   std::vector<std::size_t> waiting_;                 // submissions that more room or quota may let start, in order
   std::map<QueueId, std::size_t> held_back_;         // behind the first of a strict queue: how many
+  std::map<std::size_t, QuotaDemand> kept_;          // by submission that waits: what nobody else borrows meanwhile
   Plan plan_;
 };
 

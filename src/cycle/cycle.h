@@ -24,8 +24,8 @@ class CycleObserver {
   virtual void before(const Submission& submission, Cluster& cluster, const Quota& quota) = 0;
   // It has been decided; cluster and quota are as it leaves them.
   virtual void after(const Submission& submission, const Decision& decision, Cluster& cluster, const Quota& quota) = 0;
-  // It waits for room or quota. Whether nobody behind it in its queue is to be tried in this cycle: nothing is decided
-  // of those then.
+  // It waits for room or quota. Whether nobody behind it in its queue is to be tried in this cycle, and its quota is
+  // kept meanwhile: nothing is decided of those then.
   [[nodiscard]] virtual bool holds_up(const Submission& /*submission*/, const Decision& /*decision*/) { return false; }
 };
 
@@ -42,7 +42,8 @@ class CycleObserver {
 // Where quota is short and a pod set may start with fewer pods, as many as the quota holds are tried. Where no
 // way works, the decision gives the reason that is nearest to being lifted (busy, search limit, quota in
 // use, too large, quota too small; the first way among equals) and names the others. Behind a gang that
-// waits in a strict queue all others of that queue wait too.
+// waits in a strict queue all others of that queue wait too, and what is left of its queue's own quota is kept for it
+// (queue/own_quota.h): those of other queues that have their turn later do not borrow it.
 [[nodiscard]] Plan run_cycle(Cluster& cluster, Quota& quota, std::vector<Submission> submissions,
                              CycleObserver* observer = nullptr);
 

@@ -106,16 +106,17 @@ std::string what_happens(EvictionReason reason, const RunningGang& gang, const S
 }
 
 // `least`: the alternative with the fewest pods that it may start with.
-ClearingSearch clearing_among(const std::vector<VictimCandidate>& candidates, Cluster& cluster, Quota& quota,
-                              const Submission& submission, const Alternative& alternative, const Alternative& least) {
+ClearingSearch clearing_among(const VictimOffer& offer, Cluster& cluster, Quota& quota, const Submission& submission,
+                              const Alternative& alternative, const Alternative& least) {
   const QuotaDemand demand = demand_of(least);
+  const std::vector<VictimCandidate>& candidates = offer.candidates;
   std::vector<const RunningGang*> gangs;
   for (const VictimCandidate& candidate : candidates) {
     gangs.push_back(&cluster.running()[candidate.position]);
   }
   const auto admits = [&](std::span<const std::size_t> gone) {
     const WithoutThem without(quota, gangs, gone);
-    return quota.fits(demand, submission.borrowing);
+    return quota.fits(demand, submission.borrowing) && stay_within(quota, submission, offer.within);
   };
   std::vector<std::size_t> all(gangs.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -152,21 +153,21 @@ constexpr int kMostLeftOut = 8;
 // Where gangs are taken back all are looked at first, as only some may run where room is needed. If the cheapest
 // of them together are more than their queues borrow, those remain of which any may go. By share, one after the other
 // is left out of whom too much would be taken.
-ClearingSearch clearing_by(std::optional<ShareStrategy> shares, Cluster& cluster, Quota& quota,
-                           const Submission& submission, const Alternative& alternative, const Alternative& least) {
+ClearingSearch clearing_with(Ending ending, std::optional<ShareStrategy> shares, Cluster& cluster, Quota& quota,
+                             const Submission& submission, const Alternative& alternative, const Alternative& least) {
   const QuotaDemand demand = demand_of(least);
   const ShareStrategy strategy = shares.value_or(ShareStrategy::kInitialShare);
   const auto candidates = [&](Offer offer) {
-    return victim_candidates(quota, submission, demand, cluster.running(), offer, strategy);
+    return victim_offer(quota, submission, demand, cluster.running(), offer, ending, strategy);
   };
   const auto excess = [&](const ClearingSearch& search) {
     return one_too_many(quota, submission, demand, cluster.running(), search.found->victims, strategy);
   };
-  std::vector<VictimCandidate> offered = candidates(Offer::kAll);
-  if (offered.empty()) {
+  VictimOffer offered = candidates(Offer::kAll);
+  if (offered.candidates.empty()) {
     return {};
   }
-  const std::size_t all = offered.size();
+  const std::size_t all = offered.candidates.size();
   ClearingSearch search;
   for (int left_out = 0; left_out <= (shares ? kMostLeftOut : 0); ++left_out) {
     search = clearing_among(offered, cluster, quota, submission, alternative, least);
@@ -177,11 +178,11 @@ ClearingSearch clearing_by(std::optional<ShareStrategy> shares, Cluster& cluster
     if (!one) {
       return search;
     }
-    std::erase_if(offered, [&](const VictimCandidate& candidate) { return candidate.position == *one; });
+    std::erase_if(offered.candidates, [&](const VictimCandidate& candidate) { return candidate.position == *one; });
   }
-  const std::vector<VictimCandidate> lowest = candidates(Offer::kLowestFirst);
+  const VictimOffer lowest = candidates(Offer::kLowestFirst);
   const bool hopeless = !shares && search.hopeless;
-  if (!shares && lowest.size() == all) {
+  if (!shares && lowest.candidates.size() == all) {
     return search;
   }
   search = clearing_among(lowest, cluster, quota, submission, alternative, least);
@@ -190,6 +191,20 @@ ClearingSearch clearing_by(std::optional<ShareStrategy> shares, Cluster& cluster
     return {.found = {}, .why_not = "evicting others would take more from their queues than their shares allow"};
   }
   return search;
+}
+
+// The cheaper of what does whether the queue borrows then or not, and of what does only where it does not.
+ClearingSearch clearing_by(std::optional<ShareStrategy> shares, Cluster& cluster, Quota& quota,
+                           const Submission& submission, const Alternative& alternative, const Alternative& least) {
+  ClearingSearch anyhow = clearing_with(Ending::kAnyhow, shares, cluster, quota, submission, alternative, least);
+  ClearingSearch within = clearing_with(Ending::kWithinQuota, shares, cluster, quota, submission, alternative, least);
+  const bool was_looked_for = within.found || !within.why_not.empty();
+  if (!was_looked_for || (anyhow.found && (!within.found || anyhow.found->cost <= within.found->cost))) {
+    anyhow.searched += within.searched;
+    return anyhow;
+  }
+  within.searched += anyhow.searched;
+  return within;
 }
 
 ClearingSearch clearing_for(Cluster& cluster, Quota& quota, const Submission& submission,
@@ -266,6 +281,7 @@ std::vector<Eviction> clear(Cluster& cluster, Quota& quota, const Submission& su
     eviction.reason = victim.reason;
     eviction.priority = gang.priority;
     eviction.pods = gang.pods();
+    eviction.to_borrow = victim.to_borrow;
     const std::string what = what_happens(victim.reason, gang, submission, quota);
     eviction.message = fmt::format("{} ({}){}", what, clearing.considered, names_broken(gang, broken, cluster));
   }

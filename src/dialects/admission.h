@@ -25,6 +25,9 @@ struct Validator {
   // What of `old` must not become what it is now: one sentence; nothing where the change is good.
   std::optional<std::string> (*forbidden)(const NamedObject& named, const Object& old) = nullptr;
   bool has_status = true;  // one that Gantree keeps
+  // What only those may store who administer queues (and Gantree itself): one sentence; nothing where all may who may
+  // write objects of the kind. `old` is nullptr where it is created.
+  std::optional<std::string> (*reserved)(const NamedObject& named, const Object* old) = nullptr;
 };
 
 [[nodiscard]] std::span<const Validator> all_validators();

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Reading {
   std::vector<std::string> notes;         // for the user: what was taken for granted
   std::map<std::string, int> ignored;     // objects of kinds that no dialect reads, by kind
   std::map<GangKey, GangRecord> records;  // of gangs of which their family keeps some
+  // Those of the queue of which some pods hold room though they never had as many as they need: on a live cluster they
+  // may have to give that back.
+  std::set<GangKey> half_started = {};
 };
 
 struct Intake {

@@ -67,7 +67,7 @@ class Lineage {
       origin.maker = GangKey{.ns = key.ns, .name = std::string(owner.name), .kind = std::string(owner.kind)};
     }
     if (object.kind == "Pod") {
-      if (const json::Value group = kueue::pod_group_of(map_at(metadata, "labels"))) {
+      if (const json::Value group = kueue::pod_group_of(map_at(metadata, "labels"), map_at(metadata, "annotations"))) {
         origin.group = GangKey{.ns = key.ns, .name = std::string(group.text()), .kind = key.kind};
       }
     }

@@ -36,6 +36,7 @@ struct GangReport {
   const Object& object;  // what defines the gang, as it was last seen
   MemberCounts members;
   const Verdict* verdict = nullptr;  // nullptr where it was not looked at
+  bool idle = false;                 // neither it nor any gang that starts with it has a pod with a node
   std::string now;                   // RFC 3339
 };
 

@@ -38,7 +38,13 @@ Mutation with_label(const NamedObject& named, std::pair<std::string_view, std::s
 
 std::span<const Mutator> all_mutators() {
   const auto job = [](std::string_view plural, ApiKind kind) {
-    return Mutator{plural, std::move(kind), kueue::suspend_job, kueue::validate_job, kueue::forbid_job_change};
+    return Mutator{.plural = plural,
+                   .kind = std::move(kind),
+                   .mutate = kueue::suspend_job,
+                   .validate = kueue::validate_job,
+                   .forbid = kueue::forbid_job_change,
+                   .heed = kueue::heed_suspension,
+                   .reserved = kueue::forbid_start};
   };
   static const Mutator kMutators[] = {
       job("jobs", {.group = "batch", .kind = "Job", .versions = {"v1"}}),

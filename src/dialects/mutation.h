@@ -31,6 +31,10 @@ struct Mutator {
   Admission (*validate)(const NamedObject& named) = nullptr;
   // Why the object may not replace the old one, in one sentence.
   std::optional<std::string> (*forbid)(const NamedObject& named, const Object& old) = nullptr;
+  // Of what others than Gantree itself change; absent where that makes no difference: what is added to the change, and
+  // why nobody else may make it.
+  Mutation (*heed)(const NamedObject& named, const Object& old) = nullptr;
+  std::optional<std::string> (*reserved)(const NamedObject& named, const Object& old) = nullptr;
 };
 
 [[nodiscard]] std::span<const Mutator> all_mutators();

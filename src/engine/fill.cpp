@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -12,7 +13,20 @@ namespace gantree {
 
 namespace {
 
-// Takes hosts of one size below a domain, fullest domains first.
+// The best score of the hosts of one size below a domain.
+int best_score(const SlotCounts& counts, Domain domain, int size_bit) {
+  const DomainTree& tree = counts.tree();
+  const Range hosts = tree.below(domain, tree.host_level());
+  int best = std::numeric_limits<int>::min();
+  for (std::uint32_t host = hosts.begin; host < hosts.end; ++host) {
+    if (std::min(counts.slots(host), 63) == size_bit) {
+      best = std::max(best, counts.score(host));
+    }
+  }
+  return best;
+}
+
+// Takes hosts of one size below a domain, fullest domains first, and among equals those that the pods prefer.
 void take_size(const SlotCounts& counts, const Scope& scope, Domain domain, int size_bit, int& left, Shares& out) {
   const DomainTree& tree = counts.tree();
   if (domain.level == tree.host_level()) {
@@ -22,18 +36,18 @@ void take_size(const SlotCounts& counts, const Scope& scope, Domain domain, int 
     return;
   }
   const Range range = tree.children(domain);
-  std::vector<std::pair<int, std::uint32_t>> order;
+  std::vector<std::tuple<int, int, std::uint32_t>> order;  // capacity, less the score, child
   for (std::uint32_t c = range.begin; c < range.end; ++c) {
     const Domain child{domain.level + 1, c};
     if ((counts.sizes(child) >> size_bit & 1) != 0 && scope.allows(tree, child)) {
-      order.emplace_back(counts.capacity(child), c);
+      order.emplace_back(counts.capacity(child), counts.has_scores() ? -best_score(counts, child, size_bit) : 0, c);
     }
   }
   // A heap yields the fullest children one by one: mostly few are needed.
   std::make_heap(order.begin(), order.end(), std::greater<>());
   while (!order.empty() && left > 0) {
     std::pop_heap(order.begin(), order.end(), std::greater<>());
-    take_size(counts, scope, {domain.level + 1, order.back().second}, size_bit, left, out);
+    take_size(counts, scope, {domain.level + 1, std::get<2>(order.back())}, size_bit, left, out);
     order.pop_back();
   }
 }

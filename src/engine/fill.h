@@ -9,7 +9,8 @@
 namespace gantree {
 
 // The smallest holes first, so that whole domains stay free: hosts with the
-// fewest slots, and among those the fullest domains. Exact: fails only where
+// fewest slots, and among those the fullest domains, and among those what the
+// pods prefer. Exact: fails only where
 // the scope cannot hold the pods. Scopes without `required` and slices only.
 [[nodiscard]] std::optional<Shares> fill_tightest(const SlotCounts& counts, const Scope& scope, int pods);
 

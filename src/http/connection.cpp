@@ -95,6 +95,8 @@ class StreamConnection final : public Connection, public std::enable_shared_from
 
   [[nodiscard]] bool idle() const override { return idle_; }
   [[nodiscard]] Clock::time_point idle_since() const override { return idle_since_; }
+  [[nodiscard]] bool asking() const override { return asking_; }
+  [[nodiscard]] Clock::time_point asking_since() const override { return asking_since_; }
 
   [[nodiscard]] bool streaming() const override { return flow_ != nullptr; }
 
@@ -229,7 +231,11 @@ class StreamConnection final : public Connection, public std::enable_shared_from
     idle_since_ = Clock::now();
     bool in_body = false;
     std::size_t taken = 0;
-    limit(idle_ ? place_.options.idle_timeout : place_.options.header_timeout);
+    if (!idle_) {
+      begin_asking();
+    }
+    // Who connects has something to ask. Only between requests a client may take its time.
+    limit(asking_ ? place_.options.header_timeout : place_.options.idle_timeout);
     Progress progress = admit(parser_.feed(""), in_body);
     while (progress == Progress::kNeedMore) {
       if (parser_.take_expectation() && !co_await permit_body()) {
@@ -243,6 +249,7 @@ class StreamConnection final : public Connection, public std::enable_shared_from
       }
       if (idle_) {
         idle_ = false;
+        begin_asking();
         limit(place_.options.header_timeout);
       }
       progress = admit(parser_.feed({incoming_.data(), size}), in_body);
@@ -255,12 +262,21 @@ class StreamConnection final : public Connection, public std::enable_shared_from
     co_return progress;
   }
 
+  void begin_asking() {
+    if (!asking_) {
+      asking_ = true;
+      asking_since_ = Clock::now();
+    }
+  }
+
   // Looks at the header once it is there and the body is not.
   Progress admit(Progress progress, bool& in_body) {
     if (progress != Progress::kNeedMore || in_body || !parser_.header_done()) {
+      asking_ = asking_ && progress == Progress::kNeedMore;
       return progress;
     }
     in_body = true;
+    asking_ = false;
     limit(place_.options.body_timeout);
     return place_.options.admits && !place_.options.admits(parser_.head()) ? parser_.turn_away() : progress;
   }
@@ -426,6 +442,8 @@ class StreamConnection final : public Connection, public std::enable_shared_from
   bool has_turn_ = false;
   bool idle_ = true;
   Clock::time_point idle_since_ = Clock::now();
+  bool asking_ = true;
+  Clock::time_point asking_since_ = Clock::now();
 };
 
 }  // namespace

@@ -40,6 +40,9 @@ class Connection {
   [[nodiscard]] virtual bool idle() const = 0;  // no request has begun
   [[nodiscard]] virtual bool streaming() const = 0;
   [[nodiscard]] virtual std::chrono::steady_clock::time_point idle_since() const = 0;
+  // A header is awaited that has begun to come, or the first one.
+  [[nodiscard]] virtual bool asking() const = 0;
+  [[nodiscard]] virtual std::chrono::steady_clock::time_point asking_since() const = 0;
 };
 
 [[nodiscard]] std::shared_ptr<Connection> plain_connection(boost::asio::ip::tcp::socket socket, ConnectionPlace place);

@@ -134,7 +134,7 @@ struct Server::Core : std::enable_shared_from_this<Core> {
         continue;
       }
       while (!stopping && connections.size() >= options.max_connections) {
-        close_longest_idle();
+        make_room();
         vacancy.expires_after(kRoomPause);
         co_await vacancy.async_wait(asio::redirect_error(asio::use_awaitable, error));
       }
@@ -162,13 +162,25 @@ struct Server::Core : std::enable_shared_from_this<Core> {
     }
   }
 
-  // Room for somebody who wants something now.
-  void close_longest_idle() {
-    const auto longest = std::min_element(connections.begin(), connections.end(), [](const auto& a, const auto& b) {
-      return std::pair(!a->idle(), a->idle_since()) < std::pair(!b->idle(), b->idle_since());
-    });
-    if (longest != connections.end() && (*longest)->idle() && (*longest)->idle_since() + options.rest <= Clock::now()) {
-      (*longest)->close();
+  // Room for somebody who wants something now: of those who have not said in a while what they want, the one that has
+  // been at it longest; where there is none, the one that is idle longest.
+  void make_room() {
+    const auto now = Clock::now();
+    Connection* slowest = nullptr;
+    Connection* longest = nullptr;
+    for (const auto& connection : connections) {
+      if (connection->asking()) {
+        const bool slow = connection->asking_since() + options.header_rest <= now;
+        if (slow && (slowest == nullptr || connection->asking_since() < slowest->asking_since())) {
+          slowest = connection.get();
+        }
+      } else if (connection->idle() && connection->idle_since() + options.rest <= now &&
+                 (longest == nullptr || connection->idle_since() < longest->idle_since())) {
+        longest = connection.get();
+      }
+    }
+    if (Connection* const leaves = slowest != nullptr ? slowest : longest) {
+      leaves->close();
     }
   }
 

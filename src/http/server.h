@@ -85,9 +85,11 @@ struct ServerOptions {
   std::string listen = "127.0.0.1:0";
   std::optional<ServerTls> tls = {};
   RequestLimits limits = {};
-  // Where all are taken, the one that is idle longest makes room, if it has been so for `rest`: a client that is about
-  // to use it again would take its end for a failure.
+  // Where all are taken, one makes room: first who has begun a header, or has connected, and has not sent a whole one
+  // within `header_rest`, so that slow clients keep nobody out; then the one that is idle longest, if it has been so
+  // for `rest`: a client that is about to use it again would take its end for a failure.
   std::size_t max_connections = 128;
+  std::chrono::milliseconds header_rest{200};
   std::chrono::milliseconds rest{0};
   // What strangers can make the process hold is large_body_bytes for each connection and limits.body_bytes for as many
   // as this; more large bodies wait for their turn.

@@ -85,7 +85,8 @@ kube::Resource resource_of(const ManifestObject& object) {
   resource.kind = object.kind;
   resource.namespaced = !object.ns.empty();
   // No kind of the manifest has another plural.
-  resource.plural = object.kind + "s";
+  resource.plural =
+      object.kind.ends_with('y') ? object.kind.substr(0, object.kind.size() - 1) + "ies" : object.kind + "s";
   std::ranges::transform(resource.plural, resource.plural.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return resource;

@@ -111,6 +111,8 @@ std::vector<Permission> run_permissions(const Installation& installation) {
   list.add("", "pods/eviction", {"create"}, "nobody could be evicted for a gang of higher priority");
   list.add("", "pods/status", {"patch"}, "pods that wait would not say why");
   list.add("events.k8s.io", "events", {"create"}, "there would be no events");
+  list.add("authorization.k8s.io", "subjectaccessreviews", {"create"},
+           "the webhook would refuse everybody's changes to Workloads");
   add_trust(list, installation);
   list.within(true, "");
   list.add("coordination.k8s.io", "leases", {"create"}, "no replica could lead");

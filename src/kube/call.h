@@ -14,8 +14,9 @@ struct Call {
   Verb verb = Verb::kGet;
   http::Request request;
   std::function<void(Reply)> done;
-  bool fenced = false;  // a write that only the leader may do
-  bool urgent = false;  // the lease: does not wait in line and is tried once
+  bool fenced = false;     // a write that only the leader may do
+  std::uint64_t term = 0;  // of leading in which it was decided on
+  bool urgent = false;     // the lease: does not wait in line and is tried once
   int attempts = 0;
   bool renewed = false;    // the credential, because of this call
   bool uncertain = false;  // an attempt may have been executed

@@ -110,7 +110,7 @@ void CallQueue::attempt(CallId id) {
     return;  // stopped
   }
   Call& call = found->second.call;
-  if (call.fenced && may_write_ && !may_write_()) {
+  if (call.fenced && leads_in_ && leads_in_() != call.term) {
     Reply reply;
     reply.result = call.uncertain ? CallResult::kUnknown : CallResult::kUnavailable;
     reply.reason = "NotLeader";

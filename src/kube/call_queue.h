@@ -23,7 +23,9 @@ class CallQueue : public std::enable_shared_from_this<CallQueue> {
 
   void submit(Call call);  // any thread
   void stop();             // drops all calls without an answer
-  void set_fence(std::function<bool()> may_write) { may_write_ = std::move(may_write); }
+  void set_fence(std::function<std::uint64_t()> term) { leads_in_ = std::move(term); }
+  void set_term(std::uint64_t term) { term_ = term; }         // any thread
+  [[nodiscard]] std::uint64_t term() const { return term_; }  // any thread
 
   [[nodiscard]] Counters& counters() { return counters_; }
   [[nodiscard]] http::Transport& transport() const { return transport_; }
@@ -50,7 +52,8 @@ class CallQueue : public std::enable_shared_from_this<CallQueue> {
   std::shared_ptr<Credentials> credentials_;
   ClientOptions options_;
   Random random_;
-  std::function<bool()> may_write_;
+  std::function<std::uint64_t()> leads_in_;
+  std::atomic<std::uint64_t> term_{1};
   Counters counters_;
   std::atomic<std::size_t> pending_{0};
   bool stopped_ = false;

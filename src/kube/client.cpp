@@ -98,6 +98,7 @@ void Client::write(Verb verb, Method method, const Resource& resource, std::stri
                    std::string body, Done done) {
   const bool lease = is_lease(resource);
   Call call{.verb = verb, .request = {}, .done = std::move(done), .fenced = !lease, .urgent = lease};
+  call.term = queue_->term();
   call.request.method = method;
   call.request.target = std::move(target);
   call.request.headers = {{"Accept", std::string(kJson)}, {"Content-Type", std::string(type)}};
@@ -184,8 +185,12 @@ void Client::remove(const Resource& resource, const ObjectKey& key, const Delete
         delete_options(options).to_json(false), std::move(done));
 }
 
-void Client::set_fence(std::function<bool()> may_write) {
-  queue_->transport().run([this, &may_write] { queue_->set_fence(std::move(may_write)); });
+void Client::set_fence(std::function<std::uint64_t()> term) {
+  queue_->transport().run([this, &term] { queue_->set_fence(std::move(term)); });
+}
+
+void Client::set_term(std::uint64_t term) {
+  queue_->set_term(term);
 }
 
 const Counters& Client::counters() const {

@@ -94,10 +94,13 @@ class Client {
   void evict(const ObjectKey& pod, const DeleteOptions& options, Done done);
   void remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options, Done done);
 
-  // Asked on the transport's thread before each attempt of a write, retries included: where it says no, the write is
-  // answered kUnavailable (kUnknown after an uncertain attempt) with the reason "NotLeader". Writes of leases are free.
-  // Set before the first call.
-  void set_fence(std::function<bool()> may_write);
+  // Asked on the transport's thread before each attempt of a write, retries included, which term of leading this is; 0:
+  // none. Unless it is that of set_term() when the write was asked for, the write is answered kUnavailable (kUnknown
+  // after an uncertain attempt) with the reason "NotLeader": what was decided in an earlier term is not sent in a later
+  // one. Writes of leases are free. Set before the first call.
+  void set_fence(std::function<std::uint64_t()> term);
+  // The term of the decisions whose writes come from now on; 1 until told otherwise. Any thread.
+  void set_term(std::uint64_t term);
   [[nodiscard]] const Counters& counters() const;
   [[nodiscard]] Counters& counters();
   [[nodiscard]] http::Transport& transport() const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/whole_number.h"
 #include "kube/call.h"
 #include "kube/reflector_run.h"
 
@@ -14,6 +15,9 @@ namespace {
 constexpr std::size_t kRefusalKept = std::size_t{64} << 10;
 // After so many watches in a row that failed, the version to go on from is suspect.
 constexpr int kFailuresUntilList = 4;
+// A watch by which it is to be shown that all is known. Servers send a bookmark two seconds before the end.
+constexpr std::int64_t kProofSeconds = 3;
+constexpr http::Milliseconds kProbeTimeout{5'000};
 // A watch that ended sooner and told nothing is a failure, however orderly it ended.
 constexpr http::Milliseconds kShortWatch{1'000};
 
@@ -22,6 +26,14 @@ Code code_of_stream(const http::Outcome& outcome, int status) {
     return code_of(status);
   }
   return outcome.kind == http::Outcome::Kind::kNotSent ? Code::kNotSent : Code::kUnknown;
+}
+
+// Whether a version is at least as new as another. Those of one server are numbers that grow; of others it is not
+// known.
+bool is_reached(std::string_view seen, std::string_view goal) {
+  const auto number = whole_number<std::uint64_t>(seen);
+  const auto wanted = whole_number<std::uint64_t>(goal);
+  return number && wanted ? *number >= *wanted : seen == goal;
 }
 
 std::string message_of(int status, std::string body) {
@@ -33,6 +45,13 @@ std::string message_of(int status, std::string body) {
 }
 
 }  // namespace
+
+void ReflectorOptions::notice_silence_of(http::Milliseconds silence) {
+  constexpr http::Milliseconds kMargin{3'000};  // the server may be slow to end it
+  idle_timeout = silence;
+  max_watch = std::max(silence - kMargin, silence / 2);
+  min_watch = max_watch * 2 / 3;
+}
 
 Reflector::Run::Run(Client& client, Resource resource, Sink& sink, ReflectorOptions options)
     : client_(client),
@@ -51,6 +70,8 @@ void Reflector::Run::start() {
 void Reflector::Run::stop() {
   stopped_ = true;
   transport_.cancel(task_);
+  transport_.cancel(goal_timer_);
+  transport_.cancel(proof_timer_);
 }
 
 void Reflector::Run::remove_all() {
@@ -76,6 +97,11 @@ void Reflector::Run::list() {
   }
   continue_token_.clear();
   known_.begin_list();
+  listing_ = true;
+  list_again_ = false;
+  list_began_ = transport_.now();
+  goal_.reset();
+  transport_.cancel(goal_timer_);
   request_page();
 }
 
@@ -96,6 +122,7 @@ void Reflector::Run::request_page() {
 }
 
 void Reflector::Run::page_came(http::Outcome outcome) {
+  ++pages_;
   const bool answered = outcome.kind == http::Outcome::Kind::kReply;
   counters_.count(Verb::kList, code_of_stream(outcome, answered ? outcome.status : 0));
   if (!answered) {
@@ -135,8 +162,14 @@ void Reflector::Run::list_complete(std::string resource_version) {
   known_.sweep([this](const ObjectRef& object) { sink_.removed(object, {}); });
   size_ = known_.size();
   synced_ = true;
+  listing_ = false;
   listed_at_ = transport_.now();
   sink_.synced();
+  shown_fresh(list_began_);
+  if (list_again_) {
+    list();
+    return;
+  }
   watch();
 }
 
@@ -162,10 +195,10 @@ void Reflector::Run::watch() {
   watch_started_ = transport_.now();
   const auto spread = static_cast<double>((options_.max_watch - options_.min_watch).count());
   const auto length = options_.min_watch + Milliseconds(static_cast<Milliseconds::rep>(spread * random_()));
+  const std::int64_t seconds = goal_ ? kProofSeconds : std::max<std::int64_t>(length.count() / 1000, 1);
   http::Request request;
   request.target = fmt::format("{}?watch=true&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}{}",
-                               resource_.path(options_.name_space), escape(resource_version_),
-                               std::max<std::int64_t>(length.count() / 1000, 1), query());
+                               resource_.path(options_.name_space), escape(resource_version_), seconds, query());
   request.headers = {{"Accept", "application/json"}};
   request.idle_timeout = options_.idle_timeout;
   request.fresh_connection = std::exchange(fresh_connection_, false);
@@ -232,6 +265,7 @@ bool Reflector::Run::apply(const WatchEvent& event) {
   }
   if (!event.object.resource_version.empty()) {
     resource_version_.assign(event.object.resource_version);
+    look_for_goal();
   }
   return !stopped_;
 }
@@ -292,6 +326,95 @@ void Reflector::Run::retry_later(const std::string& why, int status, void (Run::
   });
 }
 
+void Reflector::Run::prove_fresh(http::Clock::time_point since) {
+  if (stopped_ || fresh_as_of() >= since || (goal_ && goal_at_ >= since)) {
+    return;
+  }
+  if (listing_) {
+    // It is seen through, and followed by another: of what a watch told from before a list that was cut short, all
+    // would be passed over that is older than the newest object of the pages that came.
+    list_again_ = list_again_ || list_began_ < since;
+  } else {
+    transport_.cancel(task_);  // it may be dead without a word
+    if (!synced_ || known_.size() <= static_cast<std::size_t>(options_.page_size)) {
+      list();
+    } else {
+      probe();
+    }
+  }
+  expect_pages(kProbeTimeout);
+}
+
+// A list on which nothing comes for a while, when freshness is to be shown, is begun anew on a new connection. The
+// server may be slow: each time it has twice as long.
+void Reflector::Run::expect_pages(Milliseconds patience) {
+  transport_.cancel(proof_timer_);
+  proof_timer_ = transport_.after(patience, [self = shared_from_this(), pages = pages_, patience] {
+    if (self->stopped_ || !self->listing_) {
+      return;
+    }
+    if (self->pages_ == pages) {
+      self->transport_.cancel(self->task_);
+      self->fresh_connection_ = true;
+      self->list();
+    }
+    self->expect_pages(std::min(2 * patience, self->options_.page_timeout));
+  });
+}
+
+void Reflector::Run::probe() {
+  goal_.reset();
+  goal_at_ = transport_.now();
+  http::Request request;
+  request.target = fmt::format("{}?limit=1{}", resource_.path(options_.name_space), query());
+  request.headers = {{"Accept", "application/json"}};
+  request.timeout = kProbeTimeout;
+  request.fresh_connection = std::exchange(fresh_connection_, false);
+  task_ = transport_.send(std::move(request), [self = shared_from_this()](http::Outcome outcome) {
+    if (!self->stopped_) {
+      self->probe_came(std::move(outcome));
+    }
+  });
+}
+
+void Reflector::Run::probe_came(http::Outcome outcome) {
+  const bool answered = outcome.kind == http::Outcome::Kind::kReply;
+  counters_.count(Verb::kList, code_of_stream(outcome, answered ? outcome.status : 0));
+  fresh_connection_ = outcome.kind == http::Outcome::Kind::kUnknown;
+  if (!answered || outcome.status != 200) {
+    retry_later(answered ? message_of(outcome.status, std::move(outcome.body)) : outcome.error,
+                answered ? outcome.status : 0, &Run::probe);
+    return;
+  }
+  outcome.body.reserve(outcome.body.size() + kJsonPadding);
+  Result<ListEnd> end = reader_.read_list(outcome.body, [](const ObjectRef&, std::string_view) {});
+  if (!end.has_value()) {
+    list();
+    return;
+  }
+  goal_ = std::move(end->resource_version);
+  goal_timer_ = transport_.after(options_.catch_up, [self = shared_from_this()] {
+    if (!self->stopped_ && self->goal_) {
+      self->transport_.cancel(self->task_);
+      self->list();
+    }
+  });
+  look_for_goal();
+  watch();
+}
+
+void Reflector::Run::look_for_goal() {
+  if (goal_ && is_reached(resource_version_, *goal_)) {
+    goal_.reset();
+    transport_.cancel(goal_timer_);
+    shown_fresh(goal_at_);
+  }
+}
+
+void Reflector::Run::shown_fresh(http::Clock::time_point as_of) {
+  fresh_as_of_ = std::max(as_of, fresh_as_of()).time_since_epoch().count();
+}
+
 Reflector::Reflector(Client& client, Resource resource, Sink& sink, ReflectorOptions options)
     : transport_(client.transport()),
       run_(std::make_shared<Run>(client, std::move(resource), sink, std::move(options))) {
@@ -308,6 +431,14 @@ Reflector::~Reflector() {
 
 void Reflector::remove_all() {
   transport_.run([this] { run_->remove_all(); });
+}
+
+void Reflector::prove_fresh(http::Clock::time_point since) {
+  transport_.post([run = run_, since] { run->prove_fresh(since); });
+}
+
+http::Clock::time_point Reflector::fresh_as_of() const {
+  return run_->fresh_as_of();
 }
 
 bool Reflector::synced() const {

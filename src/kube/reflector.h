@@ -4,8 +4,15 @@
 //        ▲                                                  └─► 410, as status or as an event: list again
 //        └── 410 on a page
 //
-// Failures are followed by backoff with jitter, without end. A watch on which not even a bookmark comes for
-// `idle_timeout` is given up and resumed.
+// Failures are followed by backoff with jitter, without end. The server is asked to end every watch after a while, so
+// that one on which nothing comes for longer, neither an event nor its end, is known to be dead: after `idle_timeout`
+// it is given up and resumed on a new connection.
+//
+// prove_fresh() has it shown that the sink knows all that had happened at an instant, say when a lease was had:
+//
+//   few objects  ──► list anew
+//   many objects ──► what version is the server at? ──► watch anew from the last one seen ──► that one is reached
+//                                                                   └─► not within `catch_up`: list anew
 //
 // The sink is told each change once and in order: it never sees the same version of an object twice, also not after a
 // new list; what vanished unseen is removed after that list; an object recreated under its name is removed, then
@@ -47,11 +54,15 @@ struct ReflectorOptions {
   http::Milliseconds min_watch{5 * 60'000};  // timeoutSeconds is drawn between these
   http::Milliseconds max_watch{10 * 60'000};
   http::Milliseconds idle_timeout{90'000};  // bookmarks come about every minute
+  http::Milliseconds catch_up{3'000};       // so long a watch may take to be shown to be fresh
   http::Milliseconds page_timeout{60'000};
   http::Milliseconds first_backoff{500};
   http::Milliseconds max_backoff{30'000};
   std::size_t max_event = std::size_t{64} << 20;  // bytes of one watch event; a longer one makes it list again
   std::function<double()> random;
+
+  // A watch that is dead is noticed after that time, at least two seconds.
+  void notice_silence_of(http::Milliseconds silence);
 };
 
 class Reflector {
@@ -65,6 +76,11 @@ class Reflector {
 
   // Stops, and tells the sink that every object known is removed: the resource is served no longer.
   void remove_all();
+
+  // Sees to it that fresh_as_of() comes to be at least that instant. Any thread.
+  void prove_fresh(http::Clock::time_point since);
+  // The sink has been told of all that had happened by then. Any thread.
+  [[nodiscard]] http::Clock::time_point fresh_as_of() const;
 
   [[nodiscard]] bool synced() const;       // the first list is complete
   [[nodiscard]] std::size_t size() const;  // objects known

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "kube/known_objects.h"
@@ -19,10 +20,14 @@ class Reflector::Run : public std::enable_shared_from_this<Reflector::Run> {
   void start();
   void stop();
   void remove_all();
+  void prove_fresh(http::Clock::time_point since);
   [[nodiscard]] bool stopped() const { return stopped_; }
   // Any thread.
   [[nodiscard]] bool synced() const { return synced_; }
   [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] http::Clock::time_point fresh_as_of() const {
+    return http::Clock::time_point(http::Clock::duration(fresh_as_of_.load()));
+  }
 
  private:
   void list();
@@ -30,6 +35,13 @@ class Reflector::Run : public std::enable_shared_from_this<Reflector::Run> {
   void page_came(http::Outcome outcome);
   void list_complete(std::string resource_version);
   void tell(const ObjectRef& object, std::string_view json, KnownObjects::Change change);
+
+  // Asks which version the server is at.
+  void expect_pages(Milliseconds patience);
+  void probe();
+  void probe_came(http::Outcome outcome);
+  void look_for_goal();
+  void shown_fresh(http::Clock::time_point as_of);
 
   void watch();
   void watch_bytes(std::string_view bytes);
@@ -63,12 +75,21 @@ class Reflector::Run : public std::enable_shared_from_this<Reflector::Run> {
   bool fresh_connection_ = false;
   http::Clock::time_point watch_started_;
   http::Clock::time_point listed_at_;  // when the last list was complete
-  http::TaskId task_ = 0;              // the one thing under way: a page, a watch or a timer
-  int failures_ = 0;                   // in a row
+  http::Clock::time_point list_began_;
+  bool listing_ = false;
+  std::optional<std::string> goal_;  // a version of the server's; when it is reached, all before `goal_at_` is known
+  http::Clock::time_point goal_at_;
+  http::TaskId goal_timer_ = 0;
+  http::TaskId proof_timer_ = 0;  // looks whether a list by which freshness is to be shown makes progress
+  std::uint64_t pages_ = 0;       // answers to lists
+  bool list_again_ = false;       // the list under way began too early to show freshness
+  http::TaskId task_ = 0;         // the one thing under way: a page, a watch, a probe or a timer
+  int failures_ = 0;              // in a row
   int lists_ = 0;
   bool stopped_ = false;
   std::atomic<bool> synced_{false};
   std::atomic<std::size_t> size_{0};
+  std::atomic<http::Clock::rep> fresh_as_of_{http::Clock::time_point::min().time_since_epoch().count()};
 };
 
 }  // namespace gantree::kube

@@ -62,6 +62,27 @@ class Watches::Set {
     return states;
   }
 
+  void prove_fresh(http::Clock::time_point since) {
+    const std::lock_guard lock(mutex_);
+    for (const Slot& slot : slots_) {
+      if (slot.reflector != nullptr) {
+        slot.reflector->prove_fresh(since);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> stale(http::Clock::time_point since) const {
+    std::vector<std::string> names;
+    const std::lock_guard lock(mutex_);
+    for (const Slot& slot : slots_) {
+      if (slot.reflector != nullptr && slot.reflector->fresh_as_of() < since) {
+        const Wanted& wanted = slot.request.wanted;
+        names.push_back(wanted.group.empty() ? wanted.plural : wanted.plural + "." + wanted.group);
+      }
+    }
+    return names;
+  }
+
   [[nodiscard]] bool discovered() const { return discovered_; }
 
  private:
@@ -117,6 +138,14 @@ bool Watches::synced() const {
 
 std::vector<WatchState> Watches::states() const {
   return set_->states();
+}
+
+void Watches::prove_fresh(http::Clock::time_point since) {
+  set_->prove_fresh(since);
+}
+
+std::vector<std::string> Watches::stale(http::Clock::time_point since) const {
+  return set_->stale(since);
 }
 
 void Watches::poll_now() {

@@ -35,6 +35,10 @@ class Watches {
   // Discovery has answered and every resource that is served has been listed. Any thread.
   [[nodiscard]] bool synced() const;
   [[nodiscard]] std::vector<WatchState> states() const;
+  // Has every watch shown to be as fresh as that instant: see reflector.h. Any thread.
+  void prove_fresh(http::Clock::time_point since);
+  // The resources, by plural and group, that are not shown to be as yet. Any thread.
+  [[nodiscard]] std::vector<std::string> stale(http::Clock::time_point since) const;
   void poll_now();
 
  private:

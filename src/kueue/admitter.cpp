@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -16,6 +17,10 @@ namespace {
 // So many of a queue are tried in one round.
 constexpr std::size_t kAtOnce = 32;
 
+// So many are tried in one step. The others come in the next ones, so that whatever happens meanwhile is seen, and
+// whoever comes meanwhile stands in line with them.
+constexpr int kMostTries = 512;
+
 // What one of a line was told is true of those that come to it so soon after.
 constexpr std::chrono::seconds kStillTrue{1};
 
@@ -24,9 +29,10 @@ bool is_too_large(const Entry& entry) {
   return entry.verdict && entry.verdict->reason == Reason::kTopologyTooLarge;
 }
 
-// Another of its queue has to go first.
+// Another has to go first.
 bool is_blocked(const Entry& entry) {
-  return entry.verdict && entry.verdict->reason == Reason::kQueueBlocked;
+  return entry.verdict &&
+         (entry.verdict->reason == Reason::kQueueBlocked || entry.verdict->reason == Reason::kPodsNotReady);
 }
 
 bool is_before(const Entry* a, const Entry* b) {
@@ -45,8 +51,9 @@ class InTurn final : public CycleObserver {
     }
   }
   [[nodiscard]] bool holds_up(const Submission& submission, const Decision& decision) override {
-    return precedence_.claim(entry_of(submission),
-                             Verdict{.state = decision.state, .reason = decision.reason, .message = {}}, started_);
+    Entry& entry = entry_of(submission);
+    const Verdict verdict{.state = decision.state, .reason = decision.reason, .message = {}};
+    return precedence_.claim(entry, verdict, started_);
   }
 
  private:
@@ -62,10 +69,12 @@ class InTurn final : public CycleObserver {
 }  // namespace
 
 // Whether the job is not ready to be started: it was by somebody else, so that its pods would go anywhere; or a write
-// of ours to it was not seen yet, and what it asks for by now may be something else. It is stopped, or seen, first.
+// of ours to it was not seen yet, and what it asks for by now may be something else; or its Workload was not told how
+// many of its pods are over. It is stopped, or seen, first.
 bool Admitter::is_unsettled(const Entry& entry, Time now) const {
   const JobEntry* job = ledger_.job_of(entry);
-  return job != nullptr && (!job->progress.suspended || job->guard.closed(job->resource_version, now));
+  return job != nullptr && (!job->progress.suspended || job->guard.closed(job->resource_version, now) ||
+                            pods_over(entry.object, *job) != entry.object.reclaimable);
 }
 
 // Whether there is quota for so many of its kind.
@@ -133,11 +142,30 @@ void Admitter::sort_in(Time now) {
 
 void Admitter::reopen(Time now) {
   WaitingLines& lines = ledger_.lines;
-  if (std::exchange(ledger_.room_changed, false)) {
-    for (const LineKey& key : lines.short_of_room()) {
+  const bool room = std::exchange(ledger_.room_changed, false);
+  std::map<std::optional<QueueId>, std::map<Rank, LineKey>> first_of_many;
+  for (const LineKey& key : std::set(room || !owed_.empty() ? lines.short_of_room() : std::set<LineKey>())) {
+    if (!under_way_.contains(key.queue)) {
+      if (room || owed_.contains(key.queue)) {
+        lines.open(key);
+      }
+    } else if (room) {
+      // The first ones at once, so that those behind them do not get what came free; the others when their queue has
+      // been gone through.
+      owed_.insert(key.queue);
+      auto& first = first_of_many[key.queue];
+      first.emplace(lines.find(key)->first().place->rank, key);
+      if (first.size() > kAtOnce) {
+        first.erase(std::prev(first.end()));
+      }
+    }
+  }
+  for (const auto& [queue, first] : first_of_many) {
+    for (const auto& [rank, key] : first) {
       lines.open(key);
     }
   }
+  std::erase_if(owed_, [&](const std::optional<QueueId>& queue) { return !under_way_.contains(queue); });
   const std::set<QuotaId> freed = std::exchange(ledger_.freed_quota, {});
   for (auto it = lines.lines().begin(); !freed.empty() && it != lines.lines().end();) {
     const std::optional<QueueId> queue = it->first.queue;
@@ -156,7 +184,8 @@ void Admitter::reopen(Time now) {
     }
     // With what came free victims may be enough that were not before.
     if (concerned && first != nullptr) {
-      precedence_.claim_again(first->first(), first->verdict, now);
+      Entry& entry = first->first();
+      precedence_.claim_again(entry, entry.place->line.in_order ? entry.verdict : first->verdict, now);
     }
   }
 }
@@ -220,17 +249,32 @@ void Admitter::admit(Time now, Step& step) {
     hold_up(*starting, now);
     return;
   }
+  precedence_.release_kept();
   reopen(now);
   step.figures.decided = step.figures.decided || !ledger_.lines.open_lines().empty();
   if (one_by_one_) {
     // The others are tried when it is ready.
     try_until_one_starts(now, step);
     held_up_by_.clear();
+    precedence_.note_kept();
     return;
   }
   std::set<LineKey> held_back;
-  while (try_fronts(held_back, now, step)) {
+  const int before = step.figures.gangs_tried;
+  bool more = true;
+  while (more && step.figures.gangs_tried - before < kMostTries) {
+    more = try_fronts(held_back, now, step);
   }
+  under_way_.clear();
+  for (const LineKey& key : more ? ledger_.lines.open_lines() : std::set<LineKey>()) {
+    if (!held_back.contains(key)) {
+      under_way_.insert(key.queue);
+    }
+  }
+  if (!under_way_.empty() || !owed_.empty()) {
+    step.wake_by(now);
+  }
+  precedence_.note_kept();
 }
 
 const Entry* Admitter::held_up_by() const {
@@ -248,7 +292,7 @@ const Entry* Admitter::held_up_by() const {
 // What changed meanwhile stays to be looked at.
 void Admitter::hold_up(const Entry& starting, Time now) {
   const Verdict verdict{.state = GangState::kWaiting,
-                        .reason = Reason::kQueueBlocked,
+                        .reason = Reason::kPodsNotReady,
                         .message = "the pods of workload " + starting.key() + " have to be ready first"};
   const bool another = std::exchange(held_up_by_, starting.key()) != starting.key();
   for (const LineKey& key : ledger_.lines.open_lines()) {
@@ -312,6 +356,7 @@ void Admitter::try_until_one_starts(Time now, Step& step) {
       }
     }
   }
+  precedence_.let_stand_by(submissions);
   InTurn in_turn(ledger_, precedence_);
   const Plan plan = run_until_one_starts(ledger_.cluster, ledger_.quota, std::move(submissions), &in_turn);
   for (const Decision& decision : plan.decisions) {
@@ -332,6 +377,7 @@ bool Admitter::try_fronts(std::set<LineKey>& held_back, Time now, Step& step) {
   if (batch.empty()) {
     return false;
   }
+  precedence_.let_stand_by(batch);
   InTurn in_turn(ledger_, precedence_);
   const Plan plan = run_cycle(ledger_.cluster, ledger_.quota, std::move(batch), &in_turn);
   std::map<LineKey, const Entry*> refused;

@@ -58,6 +58,9 @@ class Admitter {
   Grants& grants_;
   Precedence& precedence_;
   bool one_by_one_;
+  // Queues of which there was more to try than one step may; and those of them for which room came free meanwhile.
+  std::set<std::optional<QueueId>> under_way_ = {};
+  std::set<std::optional<QueueId>> owed_ = {};
   std::string held_up_by_ = {};  // the Workload of which those were told that wait for its pods
 };
 

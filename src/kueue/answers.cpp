@@ -44,7 +44,11 @@ void Answers::workload_answered(Entry& entry, const OpenOrder& open, Answer answ
   const JobEntry* job = ledger_.job_of(entry);
   complain(entry.guard, answer, job == nullptr || job->kind == nullptr ? entry.object.ref : job->ref,
            fmt::format("Workload \"{}\" cannot be written: {}", entry.key(), why));
-  if (open.admission && is_lost(answer) && entry.assumed) {
+  if (open.admission && entry.assumed && !is_lost(answer)) {
+    entry.may_be_done = true;
+  }
+  // What may have been done once is not undone by a later refusal.
+  if (open.admission && entry.assumed && !entry.may_be_done) {
     entry.assumed.reset();
     ledger_.unbooked.insert(open.workload);
     ledger_.room_changed = true;
@@ -119,7 +123,7 @@ void Answers::tell_complaints(Time now, Step& step) {
     const ObjectRef& about = complaint.about;
     step.remarks.push_back(fmt::format("{} \"{}/{}\": {}", about.kind, about.ns, about.name, complaint.sentence));
     const std::string note = complaint.sentence.substr(0, kLongestNote);
-    outbox_.notify(step, {.about = about, .warning = true, .reason = "WriteRefused", .action = "Write", .note = note},
+    outbox_.notify(step, {.about = about, .warning = true, .reason = complaint.reason, .action = "Write", .note = note},
                    now);
   }
 }

@@ -6,6 +6,9 @@
 #include <limits>
 #include <string_view>
 
+#include "base/saturating.h"
+#include "base/whole_number.h"
+#include "dialects/core/metadata.h"
 #include "model/topology.h"
 
 namespace gantree::kueue {
@@ -150,6 +153,34 @@ json::Out write_assignment(const TopologyAssignment& assignment) {
     slices.push(std::move(slice));
   }
   return std::move(out.add("slices", std::move(slices)));
+}
+
+AssignmentSize assignment_size(json::Value value) {
+  AssignmentSize size;
+  const auto levels = static_cast<std::int64_t>(items_of(value["levels"]).size());
+  for (const json::NodeData& item : items_of(value["slices"])) {
+    const json::Value slice(&item);
+    const json::Value count = slice["domainCount"];
+    const bool number = count && count.kind() == json::Kind::kNumber;
+    // What is no number of domains is complained about when it is read.
+    const std::int64_t domains =
+        number ? whole_number<std::int64_t>(count.text(), 0).value_or(kMostDomains + 1) : std::int64_t{0};
+    std::int64_t text = 0;
+    for (const json::NodeData& level : items_of(slice["valuesPerLevel"])) {
+      const json::Value values(&level);
+      const auto length = [](json::Value one) {
+        return one && one.kind() == json::Kind::kString ? static_cast<std::int64_t>(one.text().size()) : 0;
+      };
+      const json::Value individual = values["individual"];
+      // The roots are there one by one, so that they are no more than what came in.
+      text += length(values["universal"]) + length(individual["prefix"]) + length(individual["suffix"]);
+    }
+    size.values = saturated_sum(size.values, saturated_product(domains, levels + 1));
+    size.bytes = saturated_sum(size.bytes, saturated_product(domains, text));
+  }
+  const auto domains = static_cast<std::int64_t>(items_of(value["domains"]).size());
+  size.values = saturated_sum(size.values, saturated_product(domains, levels + 1));
+  return size;
 }
 
 TopologyAssignment read_assignment(json::Reader& read, json::Value value) {

@@ -4,6 +4,7 @@
 // common (v1beta2), so that an assignment to a hundred thousand hosts fits into an object. Both are read.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,14 @@ struct TopologyAssignment {
 
 // The compact form. Domains keep their order.
 [[nodiscard]] json::Out write_assignment(const TopologyAssignment& assignment);
+
+// What an assignment of either form is in the flat one, at least: texts and numbers, and the bytes of the texts. Looks
+// at the words only, makes nothing of them, and never overflows.
+struct AssignmentSize {
+  std::int64_t values = 0;
+  std::int64_t bytes = 0;
+};
+[[nodiscard]] AssignmentSize assignment_size(json::Value value);
 
 // Either form. Complains where lists do not go together.
 [[nodiscard]] TopologyAssignment read_assignment(json::Reader& read, json::Value value);

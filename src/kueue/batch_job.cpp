@@ -132,13 +132,15 @@ class BatchJob final : public JobKind {
     Numbers wanted = own;
     if (const int given = shape.counts.front(); given != own.pods()) {
       wanted.parallelism = given;
-      record.add("parallelism", own.parallelism).add("given", given);
       const json::Value follow = text_at(annotations, kCompletionsFollow);
       const bool indexed = read.text(read.object(job.value, "spec"), "completionMode") == "Indexed";
       if (follow && follow.text() == "true" && indexed && own.completions) {
-        wanted.completions = given;
+        // The indexes that are over count among the completions.
+        wanted.parallelism = given + shape.over.front();
+        wanted.completions = wanted.parallelism;
         record.add("completions", *own.completions);
       }
+      record.add("parallelism", own.parallelism).add("given", wanted.parallelism);
     }
     set_numbers(now, wanted, patch);
     return patch;

@@ -102,7 +102,7 @@ void Booking::drop_placeholders(Entry& entry, const std::function<bool(const std
 void Booking::depart(Entry& entry) {
   const std::optional<Admission> admission = entry.object.holds(kFinished) ? std::nullopt : entry.object.admission;
   unbook(entry);
-  Departed gone{.reclaimable = entry.object.reclaimable};
+  Departed gone;
   for (const std::string& key : ledger_.pods_of(entry.key())) {
     const StartedPod& pod = ledger_.pods.at(key);
     if (!pod.ended && !ledger_.node_of(key, pod).empty()) {
@@ -113,7 +113,8 @@ void Booking::depart(Entry& entry) {
     return;
   }
   gone.admission = *admission;
-  gone.used = quota_of(gone.admission, gone.reclaimable);
+  gone.given_back = entry.object.given_back(*admission);
+  gone.used = quota_of(gone.admission, gone.given_back);
   ledger_.quota.take(gone.used);
   ledger_.departed[entry.key()].push_back(std::move(gone));
 }
@@ -166,8 +167,7 @@ void Booking::book(Entry& entry) {
   drop_placeholders(entry, [&](const std::string& key) {
     return std::none_of(stay.begin(), stay.end(), [&](const std::string& prefix) { return key.starts_with(prefix); });
   });
-  // What was given back of an earlier start does not count for this one.
-  entry.used = quota_of(*admission, entry.object.admission ? entry.object.reclaimable : std::map<std::string, int>());
+  entry.used = quota_of(*admission, entry.object.given_back(*admission));
   ledger_.quota.take(entry.used);
   note_freed(before, entry.used);
   for (const SetAssignment& set : admission->sets) {
@@ -389,7 +389,7 @@ void Booking::book_all() {
   book_in_turn(entries);
   for (auto& [key, departed] : ledger_.departed) {
     for (Departed& gone : departed) {
-      gone.used = quota_of(gone.admission, gone.reclaimable);
+      gone.used = quota_of(gone.admission, gone.given_back);
       ledger_.quota.take(gone.used);
     }
   }

@@ -46,8 +46,7 @@ std::map<Budgets::Key, int> Budgets::pods_under(const RunningGang& gang, const E
        ++it) {
     for (const SetAssignment& set : entry.object.admission->sets) {
       const PodSetRequest* wanted = entry.pod_set(set.name);
-      const auto back = entry.object.reclaimable.find(set.name);
-      const int pods = std::max(0, set.count - (back == entry.object.reclaimable.end() ? 0 : back->second));
+      const int pods = set.count - entry.object.given_back(set);
       if (wanted != nullptr && pods > 0 && matches(it->second.selector, labels_of(*wanted))) {
         under[it->first] += pods;
       }

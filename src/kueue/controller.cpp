@@ -228,11 +228,13 @@ void Controller::rest() {
   parts_->rested = true;
 }
 
-// Whoever decides from now on has seen all that others did: what was assumed before and is not there was not done.
+// Whoever decides from now on has seen all that others did: what was assumed before and is not there was not done,
+// unless it is still on its way, or was when the lease was had.
 void Controller::wake() {
   Ledger& ledger = parts_->ledger;
   for (auto& [key, entry] : ledger.entries) {
-    if (entry.assumed) {
+    const bool on_its_way = entry.sent && (entry.guard.in_flight() || entry.under_way);
+    if (entry.assumed && !on_its_way) {
       entry.drop_assumed();
       ledger.unbooked.insert(key);
     }
@@ -245,9 +247,10 @@ void Controller::stop_leading() {
   Ledger& ledger = parts_->ledger;
   ledger.queues_changed = true;
   for (auto& [key, entry] : ledger.entries) {
-    // What may have been done stays booked until its event tells.
-    if (entry.assumed && !entry.guard.in_flight()) {
-      entry.assumed.reset();
+    // What may have been done stays booked until its event tells. So does what was answered: the answer may have been
+    // faster than the event.
+    if (entry.assumed && !entry.sent) {
+      entry.drop_assumed();
       ledger.unbooked.insert(key);
     }
     entry.blockers.clear();
@@ -255,6 +258,20 @@ void Controller::stop_leading() {
   }
   ledger.held.clear();
   ledger.touch_all();
+}
+
+void Controller::note_under_way() {
+  for (auto& [key, entry] : parts_->ledger.entries) {
+    entry.under_way = entry.assumed && entry.sent && entry.guard.in_flight();
+  }
+}
+
+void Controller::start_leading() {
+  parts_->rested = false;
+  wake();
+  for (auto& [key, entry] : parts_->ledger.entries) {
+    entry.under_way = false;
+  }
 }
 
 bool Controller::answered(std::uint64_t id, Answer answer, std::string_view why, Time now) {

@@ -75,7 +75,13 @@ class Controller final : public Promises {
   bool answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
   // Whether the API server knows Workloads. While it does not, no job is touched.
   void serve(bool workloads);
+  // What was decided and not sent is given up; what was sent stays booked, whatever was answered.
   void stop_leading();
+  // We have the lease again: what is on its way now may be carried out later than what the watches are about to show.
+  void note_under_way();
+  // We lead, and have been told of all that happened before we had the lease: what is assumed and was not seen by then
+  // was not done, unless it was on its way at that time.
+  void start_leading();
   // Instead of step(), as long as another leads: keeps the bookings true.
   void stand_by();
 

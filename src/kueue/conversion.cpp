@@ -25,6 +25,7 @@ constexpr std::string_view kMayStopSearch = "MayStopSearch";
 struct Conversion {
   json::Reader& read;
   Version to;
+  ExpansionBudget& budget;
 
   [[nodiscard]] bool newer() const { return to == Version::kV1beta2; }
 };
@@ -219,10 +220,27 @@ json::Out flat_assignment(const TopologyAssignment& assignment) {
   return out;
 }
 
+// Takes what an assignment grows to from the budget. False, with a complaint, where that is too little.
+bool spend(const Conversion& conversion, json::Value assignment) {
+  const AssignmentSize size = assignment_size(assignment);
+  ExpansionBudget& budget = conversion.budget;
+  if (size.values > budget.values || size.bytes > budget.bytes) {
+    conversion.read.complain(assignment,
+                             "the topology assignments of what was asked for are too large to be converted at once");
+    return false;
+  }
+  budget.values -= size.values;
+  budget.bytes -= size.bytes;
+  return true;
+}
+
 json::Out pod_set_assignment(const Conversion& conversion, json::Value value) {
   return each_member(value, [&](std::string_view key, json::Value part, json::Out& out) {
     if (key != "topologyAssignment" || part.kind() == json::Kind::kNull) {
       out.add(key, json::copy(part));
+      return;
+    }
+    if (!spend(conversion, part)) {
       return;
     }
     const TopologyAssignment assignment = read_assignment(conversion.read, part);
@@ -304,7 +322,7 @@ std::span<const std::string_view> converted_definitions() {
   return kDefinitions;
 }
 
-Result<json::Out> convert(json::Value object, std::string_view api_version) {
+Result<json::Out> convert(json::Value object, std::string_view api_version, ExpansionBudget& budget) {
   json::Reader read("request", object, "an object to convert");
   const std::string_view kind_name = read.require_text(object, "kind");
   const std::string_view from_text = read.require_text(object, "apiVersion");
@@ -326,7 +344,7 @@ Result<json::Out> convert(json::Value object, std::string_view api_version) {
   if (*from == *to) {
     return json::copy(object);
   }
-  const Conversion conversion{.read = read, .to = *to};
+  const Conversion conversion{.read = read, .to = *to, .budget = budget};
   json::Out converted = each_member(object, [&](std::string_view key, json::Value value, json::Out& out) {
     if (key == "apiVersion") {
       out.add(key, api_version);

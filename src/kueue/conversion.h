@@ -6,6 +6,7 @@
 // statuses that repeat what other objects say. Pure.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -19,9 +20,21 @@ namespace gantree::kueue {
 // converted by the API server itself, by their apiVersion alone.
 [[nodiscard]] std::span<const std::string_view> converted_definitions();
 
+// What topology assignments may grow to in one answer: a few words of the compact form stand for any number of domains,
+// and anybody in the cluster may ask. It is counted, and taken from these, before anything is made.
+struct ExpansionBudget {
+  std::int64_t values = 1'000'000;              // numbers and texts
+  std::int64_t bytes = std::int64_t{32} << 20;  // of the texts
+};
+
 // The object as `api_version` ("kueue.x-k8s.io/v1beta1") has it; a copy where it is of that version already. Metadata
 // is kept as it is. Fails on kinds and versions that are not known, and on values that are of another kind than the
-// schema says, with a sentence that names the object.
-[[nodiscard]] Result<json::Out> convert(json::Value object, std::string_view api_version);
+// schema says, with a sentence that names the object; and where it would become larger than the budget.
+[[nodiscard]] Result<json::Out> convert(json::Value object, std::string_view api_version, ExpansionBudget& budget);
+// The same of one object alone.
+[[nodiscard]] inline Result<json::Out> convert(json::Value object, std::string_view api_version) {
+  ExpansionBudget budget;
+  return convert(object, api_version, budget);
+}
 
 }  // namespace gantree::kueue

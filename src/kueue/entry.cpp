@@ -2,7 +2,19 @@
 
 #include <algorithm>
 
+#include "kueue/job_entry.h"
+
 namespace gantree::kueue {
+
+std::map<std::string, int> pods_over(const WorkloadObject& workload, const JobEntry& job) {
+  std::map<std::string, int> over;
+  for (const auto& [set, count] : job.progress.reclaimable) {
+    if (const int pods = std::min(count, workload.asked_of(set, 0)); pods > 0) {
+      over.emplace(set, pods);
+    }
+  }
+  return over;
+}
 
 bool Entry::waits() const {
   return object.active && !object.deleting && !object.holds(kFinished) && !admission() && !suspended();
@@ -23,6 +35,8 @@ bool Entry::leaves() const {
 
 void Entry::drop_assumed() {
   assumed.reset();
+  may_be_done = false;
+  under_way = false;
   blockers.clear();
   held_until.reset();
 }

@@ -30,6 +30,16 @@ inline constexpr std::string_view kDeactivatedReason = "Deactivated";
 inline constexpr std::string_view kSuspendedByUser = "Suspended";
 inline constexpr std::string_view kResumedByUser = "Resumed";
 
+// The reason of QuotaReserved=False where it is in its queue and was not tried yet, or another comes first.
+inline constexpr std::string_view kToBeTried = "PendingEvaluation";
+
+// The message of one whose spec.active is false.
+inline constexpr const char* kInactive = "The workload is deactivated";
+
+// The messages of Admitted.
+inline constexpr const char* kAdmittedMessage = "The workload is admitted";
+inline constexpr const char* kNoReservation = "The workload has no reservation";
+
 // The message of PodsReady=False of one that was admitted.
 inline constexpr const char* kNotAllReady = "Not all pods are ready or have succeeded";
 
@@ -52,20 +62,23 @@ struct Removal {
 
 struct Entry {
   WorkloadObject object;
-  WayDemands least = {};                       // what it needs of quota to start at all
-  std::uint64_t shape = 0;                     // the same where the same is asked for
-  std::optional<Place> place = {};             // where it stands; WaitingLines keeps that
-  bool missed = false;                         // it could not be tried, since a write of ours was not seen yet
-  int fruitless = 0;                           // times that no victims were found for it, in a row
-  Time preempts_at = {};                       // not before that somebody is evicted for it
-  Time looked_at = {};                         // when victims were looked for last
-  std::optional<std::uint64_t> gave_way = {};  // Ledger::ended when it was evicted for another
-  std::optional<Submission> submission = {};   // nothing where it is to be made anew
-  std::optional<Admission> assumed = {};       // decided and not seen yet
-  bool sent = false;                           // what is assumed was written
-  std::set<std::string> blockers = {};         // workloads that have to leave before it is
-  std::optional<Time> held_until = {};         // its place is kept no longer, where they leave for nobody in particular
-  std::optional<Removal> evicting = {};        // wanted, and not seen yet
+  WayDemands least = {};                         // what it needs of quota to start at all
+  std::uint64_t shape = 0;                       // the same where the same is asked for
+  std::optional<Place> place = {};               // where it stands; WaitingLines keeps that
+  bool missed = false;                           // it could not be tried, since a write of ours was not seen yet
+  int fruitless = 0;                             // times that no victims were found for it, in a row
+  Time preempts_at = {};                         // not before that somebody is evicted for it
+  Time looked_at = {};                           // when victims were looked for last
+  std::optional<std::uint64_t> gave_way = {};    // Ledger::ended when it was evicted for another
+  std::optional<Submission> submission = {};     // nothing where it is to be made anew
+  std::optional<std::int64_t> class_value = {};  // of its class of priority, when its own priority was last set to it
+  std::optional<Admission> assumed = {};         // decided and not seen yet
+  bool sent = false;                             // what is assumed was written
+  bool may_be_done = false;                      // and an answer says that it was done, or may have been
+  bool under_way = false;                        // and was being written when the lease was had
+  std::set<std::string> blockers = {};           // workloads that have to leave before it is
+  std::optional<Time> held_until = {};   // its place is kept no longer, where they leave for nobody in particular
+  std::optional<Removal> evicting = {};  // wanted, and not seen yet
   std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
   QuotaDemand used = {};                                     // booked
   std::vector<std::string> placeholders = {};                // booked
@@ -73,7 +86,8 @@ struct Entry {
   std::uint64_t placeholders_made = 0;                       // by which they are told apart
   std::optional<Time> spent_since = {};                      // all its pods are over, and it has not ended
   bool lacks_pods = false;                                   // it waits, and its group of pods is not complete
-  std::set<std::string> failed_hosts = {};                   // whose pods are to be elsewhere; not told yet
+  std::set<std::string> failed_hosts = {};                   // whose pods are to be elsewhere
+  std::optional<LiveObject> unowned = {};                    // as it came, where nothing owns it
   Guard guard = {};
   std::optional<Verdict> verdict = {};
   std::optional<Verdict> told = {};

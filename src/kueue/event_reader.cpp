@@ -7,6 +7,7 @@
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
 #include "dialects/lws/names.h"
+#include "json/copy.h"
 #include "kueue/submissions.h"
 #include "live/parsed.h"
 
@@ -15,6 +16,9 @@ namespace gantree::kueue {
 namespace {
 
 constexpr std::string_view kNamespaceKind = "Namespace";
+
+// Of one job. It is kept, and its Workload with it.
+constexpr std::size_t kLargestJob = 256 * 1024;
 
 std::string key_of(std::string_view ns, std::string_view name) {
   return fmt::format("{}/{}", ns, name);
@@ -70,7 +74,7 @@ Result<> EventReader::changed(const LiveObject& object) {
   if (PodDefaults::is_one(object.kind)) {
     const bool other_bounds = object.kind == PodDefaults::kLimitRange && ledger_.bounds.see(object, parsed->object);
     if (ledger_.defaults.see(object, parsed->object) || other_bounds) {
-      ledger_.touch_templates(object.ns);
+      templates_changed(object.ns);
     }
     return {};
   }
@@ -102,8 +106,38 @@ void EventReader::neighbour_changed(const LiveObject& object, const Object& pars
   }
 }
 
-Result<> EventReader::workload_changed(const LiveObject& object) {
+// A Workload that nothing owns has the templates that its maker wrote; of others what pods will get is in them.
+Result<WorkloadObject> EventReader::read(const LiveObject& object) const {
   auto read = read_workload(object, ledger_.cluster.inventory());
+  if (!read || !read->unowned || !ledger_.defaults.any(object.ns)) {
+    return read;
+  }
+  LiveObject adjusted = object;
+  adjusted.text = json::copy(read->document.root(), [&](std::string_view key, json::Value value) {
+                    const bool pods = key == "template" && value.kind() == json::Kind::kObject;
+                    return pods ? std::optional(ledger_.defaults.apply(object.ns, value)) : std::nullopt;
+                  }).to_json(false);
+  return read_workload(adjusted, ledger_.cluster.inventory());
+}
+
+void EventReader::templates_changed(std::string_view ns) {
+  ledger_.touch_templates(ns);
+  for (auto& [key, entry] : ledger_.entries) {
+    if (!entry.unowned || !entry.waits() || (!ns.empty() && entry.object.ref.ns != ns)) {
+      continue;
+    }
+    if (auto adjusted = read(*entry.unowned)) {
+      entry.object = std::move(*adjusted);
+      entry.submission.reset();
+      entry.verdict.reset();
+      entry.told_at = {};
+      ledger_.waiting_changed.insert(key);
+    }
+  }
+}
+
+Result<> EventReader::workload_changed(const LiveObject& object) {
+  auto read = this->read(object);
   if (!read) {
     return tl::unexpected(read.error());
   }
@@ -113,6 +147,7 @@ Result<> EventReader::workload_changed(const LiveObject& object) {
   if (!fresh) {
     update(key, entry, std::move(*read));
   }
+  entry.unowned = entry.object.unowned ? std::optional(object) : std::nullopt;
   if (!entry.object.owner_uid.empty()) {
     ledger_.workloads_by_owner.insert_or_assign(entry.object.owner_uid, key);
     if (JobEntry* job = ledger_.job_of(entry)) {
@@ -158,11 +193,15 @@ void EventReader::update(const std::string& key, Entry& entry, WorkloadObject re
     }
   }
   // Our own reports change nothing of what it asks for.
-  const bool asks_anew = read.generation == 0 || entry.object.generation != read.generation;
+  const bool asks_anew =
+      read.generation == 0 || entry.object.generation != read.generation || entry.object.gated_by != read.gated_by;
   const bool moved = queued_seconds(entry.object, ledger_) != queued_seconds(read, ledger_);
   if (another || returned || asks_anew || moved) {
     entry.submission.reset();
     entry.verdict.reset();
+  }
+  if (entry.object.reclaimable != read.reclaimable || entry.object.generation != read.generation) {
+    entry.told_at = {};  // what it was told was of other pods
   }
   if (asks_anew && entry.assumed && !entry.sent) {
     entry.drop_assumed();  // it waited for others to leave, and asks for something else now
@@ -197,6 +236,23 @@ Result<> EventReader::job_changed(const LiveObject& object) {
   if (!named && !ledger_.workloads_by_owner.contains(object.uid) && !ledger_.jobs.contains(key)) {
     return {};  // somebody else's
   }
+  if (object.text.size() > kLargestJob && !ledger_.workloads_by_owner.contains(object.uid)) {
+    if (ledger_.jobs.contains(key)) {
+      ledger_.forget_job(key);
+    }
+    ledger_.complaints.push_back(
+        {.about = {.group = object.group,
+                   .version = object.version,
+                   .kind = object.kind,
+                   .ns = object.ns,
+                   .name = object.name,
+                   .uid = object.uid},
+         .sentence = fmt::format("it takes {} KiB, more than the {} KiB that a job in a queue may take, so it is not "
+                                 "looked at",
+                                 object.text.size() >> 10U, kLargestJob >> 10U),
+         .reason = "TooLarge"});
+    return {};
+  }
   JobEntry& job = ledger_.jobs[key];
   if (job.ref.uid != object.uid) {
     ledger_.jobs_by_uid.erase(job.ref.uid);
@@ -209,6 +265,8 @@ Result<> EventReader::job_changed(const LiveObject& object) {
   }
   const json::Value started = annotations ? text_at(annotations, kStartedFor) : json::Value();
   job.started_for = started ? started.text() : std::string_view();
+  const json::Value suspension = annotations ? text_at(annotations, kSuspension) : json::Value();
+  job.resumed = suspension && suspension.text() == kResumed;
   job.kind = kind;
   job.ref = {.group = object.group,
              .version = object.version,
@@ -302,7 +360,7 @@ void EventReader::removed(std::string_view kind, std::string_view ns, std::strin
   if (PodDefaults::is_one(kind)) {
     const bool other_bounds = kind == PodDefaults::kLimitRange && ledger_.bounds.lose(ns, name);
     if (ledger_.defaults.lose(kind, ns, name) || other_bounds) {
-      ledger_.touch_templates(ns);
+      templates_changed(ns);
     }
     return;
   }

@@ -26,6 +26,9 @@ class EventReader {
 
  private:
   [[nodiscard]] Result<> workload_changed(const LiveObject& object);
+  [[nodiscard]] Result<WorkloadObject> read(const LiveObject& object) const;
+  // Pods may get other defaults. `ns`: where; "" for everywhere.
+  void templates_changed(std::string_view ns);
   // What an event says of a Workload that was known.
   void update(const std::string& key, Entry& entry, WorkloadObject read);
   void workload_removed(const std::string& key);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/timestamp.h"
@@ -13,12 +14,22 @@ namespace gantree::kueue {
 namespace {
 
 // Seconds that it has run by now, all its starts together.
-std::int64_t spent(const WorkloadObject& workload) {
+std::int64_t spent(const WorkloadObject& workload, Time now) {
   const Condition* admitted = workload.condition(kAdmitted);
   const Condition* evicted = workload.condition(kEvicted);
-  const auto from = admitted == nullptr ? std::nullopt : parse_time(admitted->since);
-  const auto to = evicted == nullptr ? std::nullopt : parse_time(evicted->since);
-  return workload.spent_seconds + (from && to ? std::max<std::int64_t>(0, *to - *from) : 0);
+  const auto from = admitted == nullptr || !admitted->holds ? std::nullopt : parse_time(admitted->since);
+  const auto to = evicted == nullptr || !evicted->holds ? std::nullopt : parse_time(evicted->since);
+  const std::int64_t end =
+      to.value_or(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count());
+  return workload.spent_seconds + (from ? std::max<std::int64_t>(0, end - *from) : 0);
+}
+
+// What it has run so far counts for the time that it may run, unless that begins anew.
+void add_spent(const WorkloadObject& workload, Time now, json::Out::Object& fields) {
+  const std::int64_t seconds = workload.active ? spent(workload, now) : 0;
+  if (seconds != workload.spent_seconds) {
+    fields.emplace_back("accumulatedPastExecutionTimeSeconds", seconds == 0 ? json::Out() : json::Out(seconds));
+  }
 }
 
 }  // namespace
@@ -49,8 +60,8 @@ void Evictions::write(Entry& entry, Time now, Step& step) {
     requeue.add("count", entry.object.requeues + 1).add("requeueAt", rfc3339(*removal.requeue_at));
     fields.emplace_back("requeueState", std::move(requeue));
   }
-  if (!entry.failed_hosts.empty() && entry.failed_hosts != entry.object.unhealthy) {
-    fields.emplace_back("unhealthyNodes", write_unhealthy(entry.failed_hosts));
+  if (!entry.object.unhealthy.empty()) {
+    fields.emplace_back("unhealthyNodes", write_unhealthy({}));  // no others are looked for
   }
   status_.write(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
 }
@@ -84,27 +95,43 @@ void Evictions::release(Entry& entry, const JobEntry* job, Time now, Step& step)
   }
   const Condition* evicted = entry.object.condition(kEvicted);
   const std::string why = evicted == nullptr ? std::string() : evicted->message;
-  const json::Out gone;
   json::Out::Object fields;
-  fields.emplace_back("admission", gone);
+  fields.emplace_back("admission", json::Out());
   entry.failed_hosts.clear();
   if (!entry.object.unhealthy.empty()) {
     fields.emplace_back("unhealthyNodes", write_unhealthy({}));
   }
-  if (!entry.object.active && (entry.object.requeues > 0 || entry.object.requeue_at)) {
-    fields.emplace_back("requeueState", gone);  // who activates it again lets it begin anew
+  // Pods that it did without, and which are not over, it asks for again.
+  if (const auto over = job == nullptr ? entry.object.reclaimable : pods_over(entry.object, *job);
+      over != entry.object.reclaimable) {
+    fields.emplace_back("reclaimablePods", write_reclaimable(over));
   }
-  if (entry.object.most_seconds) {
-    fields.emplace_back("accumulatedPastExecutionTimeSeconds",
-                        entry.object.active ? json::Out(spent(entry.object)) : gone);
-  }
+  add_spent(entry.object, now, fields);
+  const bool active = entry.object.active;
   status_.write(entry,
-                {{.type = kQuotaReserved, .holds = false, .reason = "Pending", .message = why},
+                {{.type = kQuotaReserved,
+                  .holds = false,
+                  .reason = active ? kToBeTried : kDeactivatedReason,
+                  .message = active ? why : kInactive},
                  {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = why},
                  {.type = kPodsReady, .holds = false, .reason = "WaitForStart", .message = "The job is stopped"},
                  requeued(entry, ledger_.setup, now)},
                 std::move(fields), now, step, Urgency::kBinding);
   entry.told.reset();  // why it waits is told anew
+}
+
+void Evictions::settle_returned(Entry& entry, Time now, Step& step) {
+  std::vector<Wanted> wanted = {
+      {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = kNoReservation}};
+  if (entry.object.holds(kQuotaReserved)) {
+    wanted.push_back({.type = kQuotaReserved, .holds = false, .reason = kToBeTried, .message = kNoReservation});
+  }
+  if (entry.object.holds(kEvicted)) {
+    wanted.push_back(requeued(entry, ledger_.setup, now));
+  }
+  json::Out::Object fields;
+  add_spent(entry.object, now, fields);
+  status_.write(entry, wanted, std::move(fields), now, step);
 }
 
 }  // namespace gantree::kueue

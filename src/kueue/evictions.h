@@ -27,6 +27,8 @@ class Evictions {
   [[nodiscard]] bool runs(const Entry& entry, const JobEntry* job) const;
   // Takes back what it was given, where it can be. `job`: nullptr where it is not known.
   void release(Entry& entry, const JobEntry* job, Time now, Step& step);
+  // Somebody else has taken its admission away: what is told of it follows.
+  void settle_returned(Entry& entry, Time now, Step& step);
 
  private:
   [[nodiscard]] bool is_cut_off(const StartedPod& pod) const;

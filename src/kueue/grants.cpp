@@ -75,9 +75,8 @@ void Grants::write(Entry& entry, Time now, Step& step) {
   ledger_.held.erase(entry.key());
   entry.verdict.reset();
   const std::string where = fmt::format("Quota reserved in ClusterQueue {}", entry.assumed->cluster_queue);
-  std::vector<Wanted> wanted = {
-      {.type = kQuotaReserved, .holds = true, .reason = "QuotaReserved", .message = where},
-      {.type = kAdmitted, .holds = true, .reason = "Admitted", .message = "The workload is admitted"}};
+  std::vector<Wanted> wanted = {{.type = kQuotaReserved, .holds = true, .reason = "QuotaReserved", .message = where},
+                                {.type = kAdmitted, .holds = true, .reason = "Admitted", .message = kAdmittedMessage}};
   for (const std::string_view past : {kEvicted, kPreempted}) {
     if (entry.object.holds(past)) {
       wanted.push_back({.type = past, .holds = false, .reason = "QuotaReserved", .message = where});
@@ -95,11 +94,11 @@ void Grants::write(Entry& entry, Time now, Step& step) {
   }
   json::Out::Object fields;
   fields.emplace_back("admission", write_admission(*entry.assumed));
-  if (!entry.object.admission && !entry.object.reclaimable.empty()) {
-    fields.emplace_back("reclaimablePods", json::Out::array());  // those were of an earlier start
+  if (entry.object.requeue_at) {
+    fields.emplace_back("requeueState", write_requeues(entry.object.requeues));
   }
-  if (entry.failed_hosts != entry.object.unhealthy) {
-    fields.emplace_back("unhealthyNodes", write_unhealthy(entry.failed_hosts));
+  if (!entry.object.unhealthy.empty()) {
+    fields.emplace_back("unhealthyNodes", write_unhealthy({}));  // all have others
   }
   status_.write(entry, wanted, std::move(fields), now, step, Urgency::kBinding);
   ledger_.queues_changed = true;
@@ -156,6 +155,8 @@ void Grants::assume(Entry& entry, const Decision& decision) {
   ledger_.lines.take_out(entry);
   ledger_.holders.insert_or_assign(entry.key(), &entry);
   entry.sent = false;
+  entry.may_be_done = false;
+  entry.under_way = false;
   entry.blockers.clear();
   entry.held_until.reset();
   entry.hosts.clear();

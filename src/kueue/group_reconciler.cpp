@@ -63,7 +63,7 @@ void GroupReconciler::reconcile(const std::string& key, Time now, Step& step) {
   Entry* entry = ledger_.workload_of(group.uid);
   const bool ran = !job.progress.suspended;
   job.progress = progress_of(group, entry == nullptr ? std::map<std::string, int>() : entry->object.reclaimable);
-  if (entry != nullptr && entry->object.admission) {
+  if (entry != nullptr && entry->object.admission && group.serving) {
     // A set may have been scaled since: it is ready with the pods that it was given.
     int given = 0;
     for (const SetAssignment& set : entry->object.admission->sets) {
@@ -118,6 +118,9 @@ void GroupReconciler::check(const std::string& key, PodGroup& group, Entry& entr
   }
   if (given) {
     tell_excess(group, counts, now, step);
+  }
+  if (entry.assumed && entry.sent) {
+    return;  // no other write may overtake it
   }
   if (!settle_priority(group, entry, now, step) && !keep_owners(group, entry, now, step) && !group.single) {
     tell_lacking(group, entry, counts, now, step);

@@ -65,8 +65,7 @@ std::optional<Alternative> chosen(const Submission& submission, const Admission&
 // Whether it needs more pods than those that are over, and those that are, or go, where there is nothing wrong. An
 // empty host that goes takes nothing away.
 bool misses_pods(const Ledger& ledger, const Entry& entry, const SetAssignment& set) {
-  const auto over = entry.object.reclaimable.find(set.name);
-  int there = over == entry.object.reclaimable.end() ? 0 : over->second;
+  int there = entry.object.given_back(set);
   for (const std::string& key : ledger.pods_of(entry.key())) {
     const StartedPod& pod = ledger.pods.at(key);
     if (pod.set != set.name || pod.ended || pod.deleting || pod.gated) {
@@ -116,10 +115,11 @@ void leave_lost(const Ledger& ledger, const Entry& entry, const SetAssignment& s
       continue;
     }
     const auto rank = request == nullptr ? std::nullopt : rank_in_set(pod, *request);
-    if (!rank || host->second.erase(*rank) == 0) {
-      unranked.push_back(&host->second);
-    } else if (!runs) {
+    const bool here = rank && host->second.erase(*rank) > 0;
+    if (here && !runs) {
       ended[host->first].push_back(*rank);
+    } else if (!here && (runs || !rank)) {
+      unranked.push_back(&host->second);  // one that is over and whose rank has a place elsewhere takes none here
     }
   }
   for (std::set<int>* ranks : unranked) {
@@ -187,6 +187,7 @@ bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
   Admission admission = *entry.object.admission;
   std::set<std::string> hosts;
   const LostRanks lost = lost_ranks(entry, hosts);
+  entry.failed_hosts = hosts;
   if (lost.empty()) {
     return give_up(entry, now, step);
   }
@@ -204,8 +205,6 @@ bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
     ledger_.later.add(now + kLooksAgain, entry.key());
     return false;
   }
-  entry.failed_hosts = entry.object.unhealthy;
-  entry.failed_hosts.insert(hosts.begin(), hosts.end());
   if (!placed) {
     booking_.book(entry);
     evict(entry, hosts, now, step);
@@ -214,6 +213,8 @@ bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
   step.news.push_back(fmt::format("workload \"{}\" gets other hosts for {}", entry.key(), fmt::join(hosts, ", ")));
   entry.assumed = std::move(admission);
   entry.sent = false;
+  entry.may_be_done = false;
+  entry.under_way = false;
   entry.hosts.clear();
   booking_.book(entry);
   grants_.write(entry, now, step);
@@ -249,8 +250,6 @@ bool HostReplacement::give_up(Entry& entry, Time now, Step& step) {
   if (!gone) {
     return false;
   }
-  entry.failed_hosts = entry.object.unhealthy;
-  entry.failed_hosts.insert(gone->begin(), gone->end());
   evict(entry, *gone, now, step);
   return true;
 }

@@ -76,11 +76,7 @@ int pods_wanted(const Ledger& ledger, const Entry& entry, const SetAssignment& s
 }
 
 int over_for_good(const Ledger& ledger, const Entry& entry, const SetAssignment& set) {
-  const auto back = entry.object.reclaimable.find(set.name);
-  if (!entry.object.admission || back == entry.object.reclaimable.end()) {
-    return 0;  // or given back of an earlier start
-  }
-  return std::max(0, back->second - std::max(0, set.count - pods_wanted(ledger, entry, set)));
+  return std::max(0, entry.object.given_back(set) - std::max(0, set.count - pods_wanted(ledger, entry, set)));
 }
 
 int over_on(const Ledger& ledger, const Entry& entry, const SetAssignment& set, const std::string& node) {

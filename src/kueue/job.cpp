@@ -70,6 +70,15 @@ json::Out without(json::Value object, std::initializer_list<std::string_view> ke
 
 }  // namespace
 
+int pods_needed(const JobProgress& progress, std::string_view set, int wanted) {
+  for (const auto& [name, over] : progress.reclaimable) {
+    if (name == set) {
+      return std::max(0, wanted - over);
+    }
+  }
+  return wanted;
+}
+
 const JobKind* job_kind(std::string_view group, std::string_view kind) {
   for (const JobKind* one : all_kinds()) {
     const ApiKind api = one->api();

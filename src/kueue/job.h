@@ -59,11 +59,15 @@ struct JobProgress {
   std::optional<JobEnd> end;                             // it is over
 };
 
+// Of the pods that it wants of a pod set, those that are not over.
+[[nodiscard]] int pods_needed(const JobProgress& progress, std::string_view set, int wanted);
+
 // Templates and counts that a job is to have, by pod set.
 struct JobShape {
   bool suspend = true;
   std::vector<json::Out> templates;
   std::vector<int> counts;
+  std::vector<int> over = {};  // pods beside those that are over from earlier starts
 };
 
 class JobKind {

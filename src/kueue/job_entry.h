@@ -1,6 +1,7 @@
 // A job that waits in a queue, as it was last seen: an object of some kind, or a group of pods.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -8,14 +9,12 @@
 #include "dialects/write.h"
 #include "kueue/guard.h"
 #include "kueue/job.h"
+#include "kueue/workload_object.h"
 
 namespace gantree::kueue {
 
 // Stands for the version of an object that is not seen yet.
 inline constexpr std::string_view kMade = "made";
-
-// On a job: who has to give leave before it is admitted, and takes the annotation away then.
-inline constexpr std::string_view kGatedBy = "kueue.x-k8s.io/admission-gated-by";
 
 struct JobEntry {
   const JobKind* kind = nullptr;  // of an object; nullptr where pods wait by themselves
@@ -31,10 +30,15 @@ struct JobEntry {
   std::string priority_class;  // of workloads, that it names; "" where it names none
   std::string gated_by;        // whose leave it waits for; "" where it needs none
   bool was_held = false;       // was seen suspended: who runs it since is known by its mark
+  std::string turned_down;     // the version of which was told why it cannot be queued
+  bool resumed = false;        // its user suspended it, and wants it queued again
   Time rests_until = {};       // it was started past its queue and stopped: not started before
   std::string told_start;      // for which admission its start was told
   int follows = 0;             // times that its Workload was told of this version of it
   Guard creation;              // of its Workload, which shows in that, and not in the job
 };
+
+// Pods by pod set of what a Workload asks for that are over, by the word of its job.
+[[nodiscard]] std::map<std::string, int> pods_over(const WorkloadObject& workload, const JobEntry& job);
 
 }  // namespace gantree::kueue

@@ -37,15 +37,21 @@ bool is_given(const Entry& entry) {
 }  // namespace
 
 void JobFollower::follow(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step) {
-  if (job.follows >= kMostTries) {
+  // An admission, or other hosts, that were sent and not seen come first: this write would overtake them, and what they
+  // left may be somebody else's by then.
+  if (job.follows >= kMostTries || (entry.assumed && entry.sent)) {
     return;
   }
   const auto own = own_sets(job, &entry, ledger_.defaults);
   if (!own || !own->job.mark(kQueueName)) {
     return;
   }
-  json::Out spec = json::Out::object();
   const bool given = is_given(entry);
+  if (own->job.objection && !given) {
+    remove(entry, now, step);
+    return;
+  }
+  json::Out spec = json::Out::object();
   const bool anew = !given && follow_request(*own, entry, spec);
   const json::Value named = own->job.mark(kPriorityClass);
   if (!follow_class(named ? named.text() : std::string_view(), ledger_.setup, entry, spec) && !anew) {
@@ -68,6 +74,18 @@ void JobFollower::follow(JobEntry& job, const std::string& key, Entry& entry, Ti
                     {.workload = entry.key()});
   entry.guard.sent(id, entry.object.resource_version);
   ++job.follows;
+}
+
+// It could not say what the job asks for now, and as it is the job would be started for something else. Why it is not
+// queued is told by who would make another.
+void JobFollower::remove(Entry& entry, Time now, Step& step) {
+  if (entry.object.deleting || entry.guard.closed(entry.object.resource_version, now)) {
+    return;
+  }
+  const std::uint64_t id = outbox_.order(
+      step, Urgency::kBinding, {.verb = WriteVerb::kDelete, .object = entry.object.ref, .node = {}, .body = {}},
+      {.workload = entry.key()});
+  entry.guard.sent(id, entry.object.resource_version);
 }
 
 bool JobFollower::follow_request(const OwnSets& own, const Entry& entry, json::Out& spec) {

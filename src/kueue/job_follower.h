@@ -28,6 +28,7 @@ class JobFollower {
   void follow(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step);
 
  private:
+  void remove(Entry& entry, Time now, Step& step);
   // Adds what has changed to the spec that is to be written; whether anything has.
   static bool follow_request(const OwnSets& own, const Entry& entry, json::Out& spec);
 

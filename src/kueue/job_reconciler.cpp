@@ -8,6 +8,7 @@
 
 #include "dialects/kueue/names.h"
 #include "dialects/kueue/waiting_job.h"
+#include "dialects/objection.h"
 #include "kueue/own_sets.h"
 
 namespace gantree::kueue {
@@ -21,20 +22,14 @@ constexpr std::string_view kJobChanged = "JobChanged";
 // that come later stop the job once more.
 constexpr std::chrono::seconds kRest{1};
 
-int number_in(const std::vector<std::pair<std::string, int>>& numbers, const std::string& set) {
-  const auto it = std::find_if(numbers.begin(), numbers.end(), [&](const auto& one) { return one.first == set; });
-  return it == numbers.end() ? 0 : it->second;
-}
-
 // How many pods it has, or will have, beyond those that it was given; "" where there are none.
 std::string excess_of(const JobProgress& progress, const WorkloadObject& workload) {
   for (const auto& [set, wanted] : progress.wants) {
     const auto assigned = std::find_if(workload.admission->sets.begin(), workload.admission->sets.end(),
                                        [&](const SetAssignment& one) { return one.name == set; });
-    const auto back = workload.reclaimable.find(set);
-    const int given_back = back == workload.reclaimable.end() ? 0 : back->second;
-    const int given = assigned == workload.admission->sets.end() ? 0 : std::max(0, assigned->count - given_back);
-    const int needed = wanted - number_in(progress.reclaimable, set);
+    const bool known = assigned != workload.admission->sets.end();
+    const int given = known ? assigned->count - workload.given_back(*assigned) : 0;
+    const int needed = pods_needed(progress, set, wanted);
     if (needed > given) {
       return fmt::format("The job wants {} pods of \"{}\", and has quota for {}", needed, set, given);
     }
@@ -55,7 +50,7 @@ void JobReconciler::reconcile(const std::string& key, Time now, Step& step) {
   }
   if (workload == nullptr) {
     if (!job.progress.end) {
-      make_workload(job, key, step);
+      make_workload(job, key, now, step);
     }
     return;
   }
@@ -78,11 +73,15 @@ void JobReconciler::reconcile(const std::string& key, Time now, Step& step) {
     start(job, key, entry, now, step);
   } else if (runs) {
     look_after(job, key, entry, now, step);
-  } else if (!runs && !job.progress.suspended && entry.suspended()) {
+  } else if (!runs && entry.suspended() && (!job.progress.suspended || job.resumed)) {
+    // Where the webhook answers, one that its user unsuspends stays suspended and says so in a mark.
+    if (job.progress.suspended && !job.started_for.empty()) {
+      switch_.stop(job, key, step);  // else it would count as started, and stopped by its user, when it is admitted
+    }
     resume(entry, now, step);
   } else if (!runs && !job.progress.suspended) {
     send_back(job, key, entry, now, step);
-  } else if (!runs) {
+  } else if (!runs && !switch_.restore(job, key, entry, step)) {
     follower_.follow(job, key, entry, now, step);
   }
   job.ran = runs && (job.ran || !job.progress.suspended);
@@ -166,7 +165,16 @@ bool JobReconciler::is_to_stop(const JobEntry& job, const gantree::Workload& wor
          created + std::chrono::seconds(1) > ledger_.began;
 }
 
-void JobReconciler::make_workload(JobEntry& job, const std::string& key, Step& step) {
+// No Workload could say what it asks for. The webhook refuses such jobs; this one came past it.
+void JobReconciler::turn_down(JobEntry& job, std::string why, Time now, Step& step) {
+  if (job.turned_down != job.resource_version) {
+    job.turned_down = job.resource_version;
+    announcer_.tell_job(job, {.warning = true, .reason = "Inadmissible", .action = "Queue", .note = std::move(why)},
+                        now, step);
+  }
+}
+
+void JobReconciler::make_workload(JobEntry& job, const std::string& key, Time now, Step& step) {
   const auto own = own_sets(job, nullptr, ledger_.defaults);
   if (own && !own->job.mark(kQueueName)) {
     ledger_.forget_job(key);  // it left its queue before it was in it
@@ -179,6 +187,10 @@ void JobReconciler::make_workload(JobEntry& job, const std::string& key, Step& s
     if (is_to_stop(job, own->job)) {
       switch_.stop(job, key, step);
     }
+    return;
+  }
+  if (own->job.objection) {
+    turn_down(job, without_place(kNoFile, *own->job.objection), now, step);
     return;
   }
   WorkloadSeed seed{.job = job.ref,

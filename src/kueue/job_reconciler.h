@@ -38,7 +38,8 @@ class JobReconciler {
   [[nodiscard]] bool is_past_its_queue(const JobEntry& job, const Entry& entry, bool started) const;
   // Stops a job that somebody else started, and tells why.
   void send_back(JobEntry& job, const std::string& key, const Entry& entry, Time now, Step& step);
-  void make_workload(JobEntry& job, const std::string& key, Step& step);
+  void make_workload(JobEntry& job, const std::string& key, Time now, Step& step);
+  void turn_down(JobEntry& job, std::string why, Time now, Step& step);
   [[nodiscard]] bool is_to_stop(const JobEntry& job, const gantree::Workload& workload) const;
   void start(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step);
   void look_after(JobEntry& job, const std::string& key, Entry& entry, Time now, Step& step);

@@ -20,8 +20,12 @@ class JobSwitch {
   // `key`: of the job; `own`: what its user wrote, to which is added what it was given.
   void start(JobEntry& job, const std::string& key, const OwnSets& own, const Entry& entry, Step& step);
   void stop(JobEntry& job, const std::string& key, Step& step);
+  // Gives a stopped job back its templates as its user wrote them. Whether there is anything to give back.
+  [[nodiscard]] bool restore(JobEntry& job, const std::string& key, const Entry& entry, Step& step);
 
  private:
+  // Has the job forget that it ran, without which its templates cannot be changed. Whether it has to.
+  [[nodiscard]] bool forget_start(JobEntry& job, const std::string& key, const Object& object, Step& step);
   void patch(JobEntry& job, const std::string& key, json::Out::Array operations, Step& step);
 
   Ledger& ledger_;

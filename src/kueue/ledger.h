@@ -39,12 +39,13 @@ namespace gantree::kueue {
 struct Complaint {
   ObjectRef about;
   std::string sentence;
+  std::string_view reason = "WriteRefused";
 };
 
 // A Workload that was deleted while pods of it run, or are on their way out: its quota is in use until they are gone.
 struct Departed {
   Admission admission = {};
-  std::map<std::string, int> reclaimable = {};   // pods by pod set that were over by then
+  std::map<std::string, int> given_back = {};    // pods by pod set that were over by then
   std::map<std::string, std::string> pods = {};  // uids of the others by key
   std::optional<Time> since = {};                // somebody waits for it
   QuotaDemand used = {};                         // booked

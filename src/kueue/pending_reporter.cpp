@@ -42,19 +42,23 @@ std::string_view pending_reason(Reason reason, bool ever) {
     case Reason::kNamespaceMismatch:
     case Reason::kPriorityClassNotFound:
     case Reason::kUnknownOwner:
+    case Reason::kInvalidRequest:  // that waits to be mended
       return "Misconfigured";
     case Reason::kPreempting:
       return "WaitingForPreemptedWorkloads";
+    case Reason::kPodsNotReady:
+      return "WaitingForPodsReady";
+    case Reason::kGated:
+      return "AdmissionGated";
     case Reason::kQueueBlocked:
     case Reason::kGangIncomplete:
     case Reason::kDeactivated:
     case Reason::kSuspended:
     case Reason::kEvicted:
     case Reason::kExcessPods:
-    case Reason::kInvalidRequest:
       break;
   }
-  return "Pending";
+  return kToBeTried;
 }
 
 // Whether there would be quota for it if nothing were in use.
@@ -106,8 +110,13 @@ void PendingReporter::tell(Entry& entry, Time now, Step& step) {
   if (!entry.verdict) {
     return;
   }
-  if (const std::optional<Wanted> again = queued_again(entry, ledger_.setup, now)) {
-    status_.write(entry, {*again}, {}, now, step);
+  const std::optional<Wanted> again = queued_again(entry, ledger_.setup, now);
+  json::Out::Object fields;
+  if (entry.object.requeue_at && !entry.pauses(now)) {
+    fields.emplace_back("requeueState", write_requeues(entry.object.requeues));
+  }
+  if (again || !fields.empty()) {
+    status_.write(entry, again ? std::vector{*again} : std::vector<Wanted>(), std::move(fields), now, step);
     return;
   }
   const Verdict& verdict = *entry.verdict;
@@ -134,11 +143,10 @@ void PendingReporter::tell(Entry& entry, Time now, Step& step) {
   entry.told_at = now;
   const std::string message = condition_message(verdict);
   const std::string_view reason = pending_reason(verdict.reason, is_within_all_quota(entry, ledger_.quota));
-  status_.write(
-      entry,
-      {{.type = kQuotaReserved, .holds = false, .reason = reason, .message = message},
-       {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = "The workload has no reservation"}},
-      {}, now, step);
+  status_.write(entry,
+                {{.type = kQuotaReserved, .holds = false, .reason = reason, .message = message},
+                 {.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = kNoReservation}},
+                {}, now, step);
   if (!same_reason) {
     announcer_.announce(entry, {.warning = true, .reason = "Pending", .action = "Admit", .note = message}, now, step);
   }
@@ -154,17 +162,28 @@ void PendingReporter::tell_inactive(Entry& entry, Time now, Step& step) {
     const auto& rejection = submission_for(entry, ledger_).rejection;
     if (entry.is_turned_down() && (!rejection || rejection->waits)) {
       status_.set_active(entry, true, step);  // an administrator has mended what was in its way
+    } else if (!entry.is_turned_down()) {
+      write_inactive(entry, {}, now, step);
     }
     return;  // it was told why
   }
-  const std::string message = "The workload is deactivated";
-  status_.write(entry,
-                {{.type = kQuotaReserved, .holds = false, .reason = "Pending", .message = message},
-                 {.type = kEvicted, .holds = true, .reason = kDeactivatedReason, .message = message},
-                 {.type = kRequeued, .holds = false, .reason = kDeactivatedReason, .message = message}},
-                {}, now, step);
-  announcer_.announce(entry, {.warning = true, .reason = "EvictedDueToDeactivated", .action = "Evict", .note = message},
-                      now, step);
+  write_inactive(entry,
+                 {{.type = kEvicted, .holds = true, .reason = kDeactivatedReason, .message = kInactive},
+                  {.type = kRequeued, .holds = false, .reason = kDeactivatedReason, .message = kInactive}},
+                 now, step);
+  announcer_.announce(
+      entry, {.warning = true, .reason = "EvictedDueToDeactivated", .action = "Evict", .note = kInactive}, now, step);
+}
+
+// Who activates it again lets it begin anew.
+void PendingReporter::write_inactive(Entry& entry, std::vector<Wanted> more, Time now, Step& step) {
+  more.push_back({.type = kQuotaReserved, .holds = false, .reason = kDeactivatedReason, .message = kInactive});
+  more.push_back({.type = kAdmitted, .holds = false, .reason = "NoReservation", .message = kNoReservation});
+  json::Out::Object fields;
+  if (entry.object.requeues > 0 || entry.object.requeue_at) {
+    fields.emplace_back("requeueState", json::Out());
+  }
+  status_.write(entry, more, std::move(fields), now, step);
 }
 
 // It asks for what makes no sense: it is deactivated, so that it neither waits for ever nor holds up others. It is

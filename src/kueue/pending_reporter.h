@@ -28,6 +28,7 @@ class PendingReporter {
   };
   [[nodiscard]] bool may_tell(Entry& entry, Time now);
   void tell_inactive(Entry& entry, Time now, Step& step);
+  void write_inactive(Entry& entry, std::vector<Wanted> more, Time now, Step& step);
   void reject(Entry& entry, Time now, Step& step);
 
   Ledger& ledger_;

@@ -107,10 +107,10 @@ std::vector<std::string> PodGroups::see(const LiveObject& pod, const Object& obj
   if (!ours) {
     return lose(key);
   }
-  const std::string_view label = label_of(object, kPodGroup);
-  const bool single = label.empty();
+  const std::string_view named = pod_group_of(object);
+  const bool single = named.empty();
   GroupPod one = read_pod(pod, object, single);
-  const std::string name = single ? workload_name(one.ref) : std::string(label);
+  const std::string name = single ? workload_name(one.ref) : std::string(named);
   const std::string group_key = fmt::format("{}/{}", pod.ns, name);
   std::vector<std::string> changed;
   if (const auto before = group_of_.find(key); before != group_of_.end() && before->second != group_key) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 #include <utility>
 
+#include "queue/own_quota.h"
 #include "queue/victims.h"
 
 namespace gantree::kueue {
@@ -13,6 +15,11 @@ namespace {
 // So long after victims were looked for in vain nobody waits for another look: looking is dear.
 constexpr std::chrono::seconds kLooksAgainAfter{1};
 
+bool waits_for_room(const std::optional<Verdict>& verdict) {
+  return verdict && (verdict->reason == Reason::kTopologyBusy || verdict->reason == Reason::kQuotaExceeded ||
+                     verdict->reason == Reason::kSearchLimit);
+}
+
 }  // namespace
 
 bool may_evict(const Ledger& ledger, const Entry& entry) {
@@ -21,9 +28,7 @@ bool may_evict(const Ledger& ledger, const Entry& entry) {
 }
 
 bool asks_for_room(const Ledger& ledger, const Entry& entry, const std::optional<Verdict>& verdict) {
-  const bool room = verdict && (verdict->reason == Reason::kTopologyBusy || verdict->reason == Reason::kQuotaExceeded ||
-                                verdict->reason == Reason::kSearchLimit);
-  return room && may_evict(ledger, entry);
+  return waits_for_room(verdict) && may_evict(ledger, entry);
 }
 
 // Those behind the first of a line have no better right than that.
@@ -40,9 +45,13 @@ bool Precedence::still_comes_first(const Entry& entry, const Rank& rank) const {
 }
 
 bool Precedence::claim(Entry& entry, const std::optional<Verdict>& verdict, const std::set<const Entry*>& started) {
-  if (!entry.place || !entry.place->line.queue || entry.place->line.in_order || entry.fruitless > 0 ||
-      !is_first_of_line(entry, started) || !asks_for_room(ledger_, entry, verdict) || !evictions_could_help(entry)) {
+  if (!entry.place || !entry.place->line.queue || !is_first_of_line(entry, started) || !has_hope(entry, verdict)) {
     return false;
+  }
+  if (entry.place->line.in_order) {
+    ledger_.refused = true;  // nobody behind it is tried in any case: it is looked at with all the others
+    hopes_[entry.key()] = true;
+    return true;
   }
   first_[*entry.place->line.queue].insert_or_assign(entry.place->rank, entry.key());
   return true;
@@ -88,6 +97,80 @@ std::vector<Entry*> Precedence::all() {
     }
   }
   return entries;
+}
+
+bool Precedence::has_hope(const Entry& entry, const std::optional<Verdict>& verdict) {
+  return entry.fruitless == 0 && asks_for_room(ledger_, entry, verdict) && evictions_could_help(entry);
+}
+
+std::vector<Entry*> Precedence::keepers() {
+  std::vector<Entry*> keepers = all();
+  for (const LineKey& key : ledger_.lines.in_order()) {
+    Entry& first = ledger_.lines.lines().at(key).first();
+    if (!waits_for_room(first.verdict)) {
+      continue;
+    }
+    bool keeps = keeps_quota(ledger_.quota.rules(*key.queue));
+    if (!keeps && first.fruitless == 0) {
+      const auto [known, is_new] = hopes_.try_emplace(first.key(), false);
+      if (is_new) {
+        known->second = has_hope(first, first.verdict);
+      }
+      keeps = known->second;
+    }
+    if (keeps) {
+      keepers.push_back(&first);
+    }
+  }
+  return keepers;
+}
+
+std::map<QueueId, QuotaDemand> Precedence::kept_now() {
+  std::map<QueueId, QuotaDemand> kept;
+  for (const Entry* keeper : keepers()) {
+    if (keeper->submission && keeper->submission->queue) {
+      kept.emplace(*keeper->submission->queue, kept_quota(ledger_.quota, *keeper->submission));
+    }
+  }
+  return kept;
+}
+
+void Precedence::release_kept() {
+  if (kept_.empty()) {
+    return;
+  }
+  const std::map<QueueId, QuotaDemand> now = kept_now();
+  for (const auto& [queue, sum] : kept_) {
+    const auto still = now.find(queue);
+    if (still != now.end() && still->second == sum) {
+      continue;
+    }
+    for (const auto& [cell, amount] : sum) {
+      // What administrators set up may be another by now: then everything is looked at anyway.
+      if (cell.index() < ledger_.quota.size()) {
+        ledger_.freed_quota.insert(ledger_.root_of(cell));
+      }
+    }
+  }
+}
+
+void Precedence::let_stand_by(std::vector<Submission>& submissions) {
+  std::set<std::string_view> trees;
+  std::set<GangKey> known;
+  for (const Submission& submission : submissions) {
+    if (submission.queue) {
+      trees.insert(ledger_.quota.rules(*submission.queue).tree);
+    }
+    known.insert(submission.key);
+  }
+  for (const Entry* keeper : keepers()) {
+    const std::optional<Submission>& submission = keeper->submission;
+    if (submission && submission->queue && !known.contains(submission->key) &&
+        trees.contains(ledger_.quota.rules(*submission->queue).tree)) {
+      submissions.push_back(*submission);
+      submissions.back().stands_by = true;
+    }
+  }
 }
 
 void Precedence::count_running() {

@@ -1,6 +1,7 @@
 // Who comes before those behind it in its queue although it cannot start as things are: others may have to go for it,
 // and whether they do has still to be found out. Until then nobody behind it is admitted: what is free now may be what
-// it needs beside that which its victims leave. (In a strict queue nobody is in any case.)
+// it needs beside that which its victims leave. (In a strict queue nobody is in any case.) Nor does anybody of another
+// queue borrow what is left of its queue's quota; from the first of a strict queue as long as it waits.
 //
 // One thread owns it: the controller's.
 #pragma once
@@ -26,22 +27,35 @@ class Precedence {
   explicit Precedence(Ledger& ledger) : ledger_(ledger) {}
 
   // What runs may have changed.
-  void begin() { running_.reset(); }
+  void begin() {
+    running_.reset();
+    hopes_.clear();
+  }
   // It waits for that reason. Whether it comes before those behind it from now on: so where somebody may be evicted
   // for it, quota would do then, and nobody was looked for in vain since it came. `started`: those that are about to
   // leave its line.
   bool claim(Entry& entry, const std::optional<Verdict>& verdict, const std::set<const Entry*>& started = {});
   // The same where something has come free since they were looked for in vain, and that is a while ago.
   bool claim_again(Entry& entry, const std::optional<Verdict>& verdict, Time now);
-  // Whether there would be quota for it, were all gone that leave or may be evicted for it; of one whose parts may start
-  // in several ways each, were all gone.
+  // Whether there would be quota for it, were all gone that leave or may be evicted for it; of one whose parts may
+  // start in several ways each, were all gone.
   [[nodiscard]] bool evictions_could_help(const Entry& entry);
   // The first of a queue that does; nullptr where nobody does.
   [[nodiscard]] Entry* first_of(QueueId queue);
   // The same of every queue.
   [[nodiscard]] std::vector<Entry*> all();
+  // Those whose queue's quota is kept while they wait, where it could be lent to a queue of these submissions, join
+  // them, unless they are among them: they stand by.
+  void let_stand_by(std::vector<Submission>& submissions);
+  // What of the quota that was kept when it was noted last is not kept any more has come free.
+  void release_kept();
+  void note_kept() { kept_ = kept_now(); }
 
  private:
+  // Whether others may be evicted for it, where it waits for that reason, and nobody was looked for in vain.
+  [[nodiscard]] bool has_hope(const Entry& entry, const std::optional<Verdict>& verdict);
+  [[nodiscard]] std::vector<Entry*> keepers();
+  [[nodiscard]] std::map<QueueId, QuotaDemand> kept_now();
   [[nodiscard]] bool is_first_of_line(const Entry& entry, const std::set<const Entry*>& started) const;
   [[nodiscard]] bool still_comes_first(const Entry& entry, const Rank& rank) const;
   void count_running();
@@ -50,7 +64,9 @@ class Precedence {
   std::map<QueueId, std::map<Rank, std::string>> first_;  // keys of Workloads
   // What quota they use, and nothing of where they are; nothing where it has to be counted anew.
   std::optional<std::vector<RunningGang>> running_ = {};
-  std::vector<QuotaDemand> leaving_ = {};  // of those that leave anyway
+  std::map<QueueId, QuotaDemand> kept_ = {};
+  std::map<std::string, bool> hopes_ = {};  // of the first ones of strict queues, as counted since begin()
+  std::vector<QuotaDemand> leaving_ = {};   // of those that leave anyway
 };
 
 }  // namespace gantree::kueue

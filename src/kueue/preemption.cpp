@@ -25,18 +25,19 @@ constexpr std::chrono::milliseconds kEvery{250};
 // The usual grace of pods, twice.
 constexpr std::chrono::seconds kPatience{60};
 
-// The reason of the condition Preempted, and the same in words. `borrows`: whoever takes its place does.
+// The reason of the condition Preempted, and the same in words. `to_borrow`: as Eviction has it.
 struct Cause {
   std::string_view reason;
   std::string_view words;
 };
-Cause cause_of(EvictionReason reason, bool borrows) {
+Cause cause_of(EvictionReason reason, bool to_borrow) {
   switch (reason) {
     case EvictionReason::kPreempted:
       break;
     case EvictionReason::kReclaimed:
-      return borrows ? Cause{"InCohortReclaimWhileBorrowing", "by priority in the cohort, while borrowing"}
-                     : Cause{"InCohortReclamation", "it used quota that another ClusterQueue of the cohort takes back"};
+      return to_borrow
+                 ? Cause{"InCohortReclaimWhileBorrowing", "by priority in the cohort, while borrowing"}
+                 : Cause{"InCohortReclamation", "it used quota that another ClusterQueue of the cohort takes back"};
     case EvictionReason::kFairShare:
       return {"InCohortFairSharing", "by fair shares in the cohort"};
   }
@@ -136,11 +137,6 @@ Preemption::Asking Preemption::crowded_out(Time now) {
 // One whose pods do not go is not waited for.
 std::vector<Preemption::Leaver> Preemption::leavers(Time now) {
   std::vector<Leaver> leaving;
-  const auto add_pod = [&](Leaver& leaver, const std::string& key) {
-    if (!ledger_.cluster.node_of(key).empty()) {
-      leaver.pods.push_back(key);
-    }
-  };
   for (auto& [key, departed] : ledger_.departed) {
     for (Departed& gone : departed) {
       gone.since = gone.since.value_or(now);
@@ -148,10 +144,13 @@ std::vector<Preemption::Leaver> Preemption::leavers(Time now) {
         continue;
       }
       Leaver& leaver = leaving.emplace_back(Leaver{.key = key, .used = gone.used, .pods = {}});
-      for (const auto& [pod, uid] : gone.pods) {
+      // One of the same name that was admitted since counts them as its own.
+      const bool is_again = ledger_.holders.contains(key);
+      for (const auto& [pod, uid] : is_again ? std::map<std::string, std::string>() : gone.pods) {
         const auto known = ledger_.pods.find(pod);
-        if (known != ledger_.pods.end() && known->second.uid == uid && !known->second.ended) {
-          add_pod(leaver, pod);
+        if (known != ledger_.pods.end() && known->second.uid == uid && !known->second.ended &&
+            !ledger_.cluster.node_of(pod).empty()) {
+          leaver.pods.push_back(pod);
         }
       }
     }
@@ -162,22 +161,25 @@ std::vector<Preemption::Leaver> Preemption::leavers(Time now) {
            Time(std::chrono::seconds(parse_time(evicted->since).value_or(0))) + kPatience <= now;
   };
   for (const auto& [key, entry] : ledger_.holders) {
-    const auto waits_for_it = [&](const std::string& held) { return ledger_.entries.at(held).blockers.contains(key); };
-    if (!entry->leaves() || hangs(*entry) || std::any_of(ledger_.held.begin(), ledger_.held.end(), waits_for_it)) {
-      continue;
-    }
-    Leaver& leaver = leaving.emplace_back(Leaver{.key = key, .used = entry->used, .pods = entry->placeholders});
-    for (const std::string& pod : ledger_.pods_of(key)) {
-      if (!ledger_.pods.at(pod).ended) {
-        add_pod(leaver, pod);
-      }
+    if (entry->leaves() && !hangs(*entry)) {
+      leaving.push_back(leaver_of(*entry));
     }
   }
   return leaving;
 }
 
+Preemption::Leaver Preemption::leaver_of(const Entry& entry) const {
+  Leaver leaver{.key = entry.key(), .used = entry.used, .pods = entry.placeholders};
+  for (const std::string& pod : ledger_.pods_of(leaver.key)) {
+    if (!ledger_.pods.at(pod).ended && !ledger_.cluster.node_of(pod).empty()) {
+      leaver.pods.push_back(pod);
+    }
+  }
+  return leaver;
+}
+
 // They are where it was given a place; or there is not enough quota without theirs, which is of the same tree.
-void Preemption::wait_for(Entry& entry, std::vector<Leaver>& leaving) {
+void Preemption::wait_for(Entry& entry, const std::vector<Leaver>& leaving) {
   ledger_.quota.give(entry.used);
   const bool short_of_quota = !ledger_.quota.fits(entry.used, entry.submission->borrowing);
   ledger_.quota.take(entry.used);
@@ -189,7 +191,7 @@ void Preemption::wait_for(Entry& entry, std::vector<Leaver>& leaving) {
   for (const std::string& placeholder : entry.placeholders) {
     hosts.insert(ledger_.cluster.node_of(placeholder));
   }
-  std::erase_if(leaving, [&](const Leaver& leaver) {
+  for (const Leaver& leaver : leaving) {
     const bool counts = std::any_of(leaver.used.begin(), leaver.used.end(),
                                     [&](const auto& one) { return roots.contains(ledger_.root_of(one.first)); }) ||
                         std::any_of(leaver.pods.begin(), leaver.pods.end(), [&](const std::string& pod) {
@@ -198,29 +200,32 @@ void Preemption::wait_for(Entry& entry, std::vector<Leaver>& leaving) {
     if (counts) {
       entry.blockers.insert(leaver.key);
     }
-    return counts;
-  });
+  }
 }
 
-// Whether another of its queue waits that could evict it; of importance where shares count.
-bool Preemption::is_outranked(const Entry& entry, Time now) const {
+// What others of its queue need that wait and could evict it; of importance where shares count.
+std::vector<WayDemands> Preemption::outranked_by(const Entry& entry, Time now) const {
   const Submission& own = *entry.submission;
+  std::vector<WayDemands> found;
   if (ledger_.quota.share_strategies(*own.queue).empty()) {
-    return false;
+    return found;
   }
-  const auto is_by = [&](const Entry& other) {
-    return other.waits() && !other.stays_out(now) && other.submission && !other.submission->rejection &&
-           other.submission->queue == own.queue && outranks(ledger_.quota.rules(*own.queue), *other.submission, own);
+  const auto add = [&](const Entry& other) {
+    if (other.waits() && !other.stays_out(now) && other.submission && !other.submission->rejection &&
+        !other.least.empty() && other.submission->queue == own.queue &&
+        outranks(ledger_.quota.rules(*own.queue), *other.submission, own)) {
+      found.push_back(other.least);
+    }
   };
-  // Nobody in a line outranks whom its first one does not.
+  // Nobody in a line outranks whom its first one does not, and all of it ask for the same.
   const auto& lines = ledger_.lines.lines();
   for (auto it = ledger_.lines.begin_of(*own.queue); it != lines.end() && it->first.queue == own.queue; ++it) {
-    if (is_by(it->second.first())) {
-      return true;
-    }
+    add(it->second.first());
   }
-  const auto& aside = ledger_.lines.aside();
-  return std::any_of(aside.begin(), aside.end(), [&](const auto& item) { return is_by(*item.second); });
+  for (const auto& [key, other] : ledger_.lines.aside()) {
+    add(*other);
+  }
+  return found;
 }
 
 void Preemption::preempt(Time now, Step& step) {
@@ -282,7 +287,8 @@ void Preemption::look(Asking asking, Time now, Step& step) {
     asking.erase(asking.begin());
     const LineKey line = entry.place->line;
     const bool modest = is_modest(entry);
-    entry.submission->may_evict_by_share = !modest && !is_outranked(entry, now);
+    entry.submission->may_evict_by_share = !modest;
+    entry.submission->outranked_by = outranked_by(entry, now);
     preempt_for(entry, running, leaving, now, step);
     Entry* next = entry.place && !modest ? nullptr : first_of(line, now);
     if (next != nullptr) {
@@ -295,8 +301,8 @@ void Preemption::look(Asking asking, Time now, Step& step) {
   ledger_.cluster.forget_running();
 }
 
-void Preemption::evict(Entry& victim, const Entry& by, const Eviction& eviction, bool borrows, Time now, Step& step) {
-  const Cause cause = cause_of(eviction.reason, borrows);
+void Preemption::evict(Entry& victim, const Entry& by, const Eviction& eviction, Time now, Step& step) {
+  const Cause cause = cause_of(eviction.reason, eviction.to_borrow);
   const std::string message =
       fmt::format("Preempted for workload {} ({}): {}", by.key(), ids_of(by.object), cause.words);
   evictions_.evict(victim, {.reason = "Preempted", .message = message, .preempted = cause.reason}, now, step);
@@ -313,14 +319,15 @@ void Preemption::evict(Entry& victim, const Entry& by, const Eviction& eviction,
 
 void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, std::vector<Leaver>& leaving,
                              Time now, Step& step) {
+  std::vector<Submission> asks{*entry.submission};
+  precedence_.let_stand_by(asks);
   for (const Leaver& leaver : leaving) {
     ledger_.quota.give(leaver.used);
     std::for_each(leaver.pods.begin(), leaver.pods.end(), [&](const auto& pod) { ledger_.cluster.lend(pod); });
   }
   entry.looked_at = now;
-  const Plan plan = run_cycle(ledger_.cluster, ledger_.quota, {*entry.submission});
+  const Plan plan = run_cycle(ledger_.cluster, ledger_.quota, std::move(asks));
   const Decision& decision = plan.decisions.front();
-  const bool borrows = ledger_.quota.borrows(*entry.submission->queue);
   // Victims, and what leaves, hold what they have until they are gone.
   for (const Eviction& eviction : plan.evictions) {
     const RunningGang& victim = running.at(eviction.key);
@@ -334,6 +341,9 @@ void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>&
   if (decision.state != GangState::kPlaced) {
     entry.verdict =
         Verdict{.state = decision.state, .reason = decision.reason, .message = without_places(decision.message)};
+    if (entry.fruitless == 0) {
+      step.wake_by(now);  // what was kept for it until then others may have
+    }
     // Little changes for it from one moment to the next, and looking is dear.
     entry.fruitless = std::min(entry.fruitless + 1, 5);
     entry.preempts_at = now + kEvery * (1 << entry.fruitless);
@@ -347,9 +357,13 @@ void Preemption::preempt_for(Entry& entry, const std::map<GangKey, RunningGang>&
     Entry& victim = ledger_.entries.at(eviction.key.ns + "/" + eviction.key.name);
     entry.blockers.insert(victim.key());
     victim.gave_way = ledger_.ended;
-    evict(victim, entry, eviction, borrows, now, step);
+    evict(victim, entry, eviction, now, step);
   }
   wait_for(entry, leaving);
+  // What they leave over counts for the next one that asks.
+  for (const Eviction& eviction : plan.evictions) {
+    leaving.push_back(leaver_of(ledger_.entries.at(eviction.key.ns + "/" + eviction.key.name)));
+  }
   if (plan.evictions.empty()) {
     entry.held_until = now + kPatience;
   }

@@ -40,15 +40,16 @@ class Preemption {
   void preempt(Time now, Step& step);
 
  private:
-  // Leaves for nobody in particular.
+  // Is on its way out. What those were given that it leaves for is booked already, so that all it has counts as free.
   struct Leaver {
     std::string key;  // of the Workload
     QuotaDemand used = {};
     std::vector<std::string> pods;  // and placeholders
   };
   [[nodiscard]] std::vector<Leaver> leavers(Time now);
-  // Those of them whom it was given a place instead of: from now on they leave for it.
-  void wait_for(Entry& entry, std::vector<Leaver>& leaving);
+  [[nodiscard]] Leaver leaver_of(const Entry& entry) const;
+  // It is admitted when those of them have left whom it was given a place instead of.
+  void wait_for(Entry& entry, const std::vector<Leaver>& leaving);
   using Asking = std::map<Rank, Entry*>;  // one of each line
   [[nodiscard]] bool is_modest(const Entry& entry) const;
   [[nodiscard]] Entry* first_of(const LineKey& key, Time now);
@@ -57,12 +58,12 @@ class Preemption {
   [[nodiscard]] Asking waited_for(Time now);
   void look(Asking asking, Time now, Step& step);
   void look_at(Time when);
-  [[nodiscard]] bool is_outranked(const Entry& entry, Time now) const;
+  [[nodiscard]] std::vector<WayDemands> outranked_by(const Entry& entry, Time now) const;
   void preempt_for(Entry& entry, const std::map<GangKey, RunningGang>& running, std::vector<Leaver>& leaving, Time now,
                    Step& step);
   [[nodiscard]] std::optional<RunningGang> running_gang(const Entry& entry) const;
   // A victim goes for another Workload.
-  void evict(Entry& victim, const Entry& by, const Eviction& eviction, bool borrows, Time now, Step& step);
+  void evict(Entry& victim, const Entry& by, const Eviction& eviction, Time now, Step& step);
 
   Ledger& ledger_;
   Booking& booking_;

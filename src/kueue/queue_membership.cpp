@@ -70,7 +70,7 @@ Wanted requeued(const Entry& entry, const Setup& setup, Time now) {
     return out_of_queue(kPausesForPods, fmt::format("It is queued again at {}", rfc3339(*entry.object.requeue_at)));
   }
   if (reason == kClusterQueueStopped || reason == kLocalQueueStopped) {
-    return restarted(reason);
+    return runs_again(entry, setup) ? restarted(reason) : out_of_queue(reason, evicted->message);
   }
   if (reason == kResumedByUser) {
     return in_queue(reason, "The job was resumed by its user");

@@ -17,28 +17,27 @@ Time since_of(const Condition* condition) {
   return seconds ? Time(std::chrono::seconds(*seconds)) : Time();
 }
 
-// What a job has given back, as the status says it.
-json::Out reclaimable_body(const std::map<std::string, int>& pods) {
-  json::Out out = json::Out::array();
-  for (const auto& [name, count] : pods) {
-    out.push(std::move(json::Out::object().add("name", name).add("count", count)));
+// Of the pods that the Workload asks for, those that are over, and those that it does without since the job was made
+// smaller. What was given back once may be another's: it does not come back by itself.
+std::map<std::string, int> reclaimable_of(const JobProgress& progress, const WorkloadObject& workload) {
+  std::map<std::string, int> back = workload.reclaimable;
+  const auto raise = [&](const std::string& set, int count) {
+    if (count > 0) {
+      back[set] = std::max(back[set], count);
+    }
+  };
+  if (progress.wants.empty()) {
+    std::for_each(progress.reclaimable.begin(), progress.reclaimable.end(),
+                  [&](const auto& over) { raise(over.first, over.second); });
   }
-  return out;
-}
-
-// Pods that are over, and those that it was given and does without since it was made smaller. What was given back once
-// may be another's: it does not come back by itself.
-std::map<std::string, int> given_back(const JobProgress& progress, const WorkloadObject& workload) {
-  std::map<std::string, int> back(progress.reclaimable.begin(), progress.reclaimable.end());
   for (const auto& [set, wanted] : progress.wants) {
+    const int needed = pods_needed(progress, set, wanted);
     for (const SetAssignment& assigned : workload.admission->sets) {
-      if (assigned.name == set && assigned.count > wanted) {
-        back[set] += assigned.count - wanted;
+      // One that started with fewer pods than it asks for needs all of them, unless it needs fewer still.
+      if (assigned.name == set && needed < assigned.count) {
+        raise(set, workload.asked_of(set, assigned.count) - needed);
       }
     }
-  }
-  for (const auto& [set, count] : workload.reclaimable) {
-    back[set] = std::max(back[set], count);
   }
   return back;
 }
@@ -48,11 +47,12 @@ constexpr std::chrono::seconds kEndsWithin{5};
 
 }  // namespace
 
-bool Readiness::ends_in_a_moment(Entry& entry, const std::map<std::string, int>& given_back, Time now) {
+bool Readiness::ends_in_a_moment(Entry& entry, const std::map<std::string, int>& reclaimable, Time now) {
   const std::vector<SetAssignment>& sets = entry.object.admission->sets;
   if (!std::all_of(sets.begin(), sets.end(), [&](const SetAssignment& set) {
-        const auto back = given_back.find(set.name);
-        return set.count == 0 || (back != given_back.end() && back->second >= set.count);
+        const auto over = reclaimable.find(set.name);
+        const int asked = entry.object.asked_of(set.name, set.count);
+        return set.count == 0 || (over != reclaimable.end() && over->second >= asked);
       })) {
     entry.spent_since.reset();
     return false;
@@ -71,11 +71,11 @@ void Readiness::watch(Entry& entry, const JobEntry& job, Time now, Step& step) {
   const bool was_ready = before != nullptr && (before->holds || before->reason == "WaitForRecovery");
   const bool recovering = was_ready && since_of(entry.object.condition(kAdmitted)) <= since_of(before);
   json::Out::Object fields;
-  const std::map<std::string, int> reclaimable = given_back(job.progress, entry.object);
+  const std::map<std::string, int> reclaimable = reclaimable_of(job.progress, entry.object);
   // A job that is not started yet may have been admitted with fewer pods than it says.
   if (!job.progress.suspended && reclaimable != entry.object.reclaimable &&
       !ends_in_a_moment(entry, reclaimable, now)) {
-    fields.emplace_back("reclaimablePods", reclaimable_body(reclaimable));
+    fields.emplace_back("reclaimablePods", write_reclaimable(reclaimable));
   }
   std::string_view reason = recovering ? "WaitForRecovery" : "WaitForStart";
   if (ready) {
@@ -87,9 +87,21 @@ void Readiness::watch(Entry& entry, const JobEntry& job, Time now, Step& step) {
                   .reason = reason,
                   .message = ready ? "All pods are ready or have succeeded" : kNotAllReady}},
                 std::move(fields), now, step);
-  if (ready || entry.guard.in_flight()) {
-    return;
+  if (!ready && !entry.guard.in_flight()) {
+    lose_patience(entry, recovering, now, step);
   }
+}
+
+void Readiness::watch_unowned(Entry& entry, Time now, Step& step) {
+  const Condition* told = entry.object.condition(kPodsReady);
+  if (told == nullptr || !told->holds) {
+    const bool recovering = told != nullptr && told->reason == "WaitForRecovery";
+    lose_patience(entry, recovering && since_of(entry.object.condition(kAdmitted)) <= since_of(told), now, step);
+  }
+}
+
+void Readiness::lose_patience(Entry& entry, bool recovering, Time now, Step& step) {
+  const Condition* before = entry.object.condition(kPodsReady);
   const milliseconds patience = rules_.patience(recovering);
   const Time since = std::max(since_of(entry.object.condition(kAdmitted)), recovering ? since_of(before) : Time());
   if (patience.count() == 0) {

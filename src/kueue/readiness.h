@@ -37,10 +37,14 @@ class Readiness {
 
   // Tells a Workload how far its job is, and evicts it where that takes too long.
   void watch(Entry& entry, const JobEntry& job, Time now, Step& step);
+  // The same of one that nothing owns: its maker tells how far it is.
+  void watch_unowned(Entry& entry, Time now, Step& step);
 
  private:
   // Whether all that it was given is given back, and has been for no more than a moment.
-  [[nodiscard]] bool ends_in_a_moment(Entry& entry, const std::map<std::string, int>& given_back, Time now);
+  [[nodiscard]] bool ends_in_a_moment(Entry& entry, const std::map<std::string, int>& reclaimable, Time now);
+  // Evicts one whose pods are not ready, where they had time enough.
+  void lose_patience(Entry& entry, bool recovering, Time now, Step& step);
   void give_up(Entry& entry, bool recovering, Time now, Step& step);
 
   ReadyRules rules_;

@@ -100,6 +100,10 @@ void SetupReader::read(Step& step) {
     if (entry.is_turned_down()) {
       ledger_.dirty.insert(key);
     }
+    if (const auto value = ledger_.setup.priority_classes.find(entry.object.class_name);
+        value != ledger_.setup.priority_classes.end() && entry.class_value != value->second) {
+      ledger_.dirty.insert(key);
+    }
     // Its class of priority may have come.
     if (const JobEntry* job = ledger_.job_of(entry); job != nullptr && !job->priority_class.empty() && entry.waits()) {
       ledger_.touch(key);

@@ -45,6 +45,15 @@ void StatusWriter::set_active(Entry& entry, bool active, Step& step) {
   patch(entry, std::move(body), step);
 }
 
+void StatusWriter::set_priority(Entry& entry, std::int64_t priority, Step& step) {
+  json::Out metadata = json::Out::object();
+  metadata.add("uid", entry.object.ref.uid).add("resourceVersion", entry.object.resource_version);
+  json::Out body = json::Out::object();
+  body.add("metadata", std::move(metadata));
+  body.add("spec", std::move(json::Out::object().add("priority", priority)));
+  patch(entry, std::move(body), step);
+}
+
 void StatusWriter::remove_finalizer(Entry& entry, std::string_view finalizer, Step& step) {
   json::Out rest = json::Out::array();
   const json::Value all = map_at(entry.object.document.root(), "metadata")["finalizers"];

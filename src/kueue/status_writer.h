@@ -22,6 +22,7 @@ class StatusWriter {
   void write(Entry& entry, const std::vector<Wanted>& wanted, json::Out::Object fields, Time now, Step& step,
              Urgency urgency = Urgency::kStatus);
   void set_active(Entry& entry, bool active, Step& step);
+  void set_priority(Entry& entry, std::int64_t priority, Step& step);
   void remove_finalizer(Entry& entry, std::string_view finalizer, Step& step);
 
  private:

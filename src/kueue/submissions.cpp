@@ -1,6 +1,7 @@
 #include "kueue/submissions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -57,7 +58,9 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
     return *entry.submission;
   }
   Unresolved unresolved;
-  entry.submission = submission_of(entry.object.request, ledger.setup, *ledger.intake, unresolved);
+  // Of one that runs all its pods count, wherever they are by now.
+  const JobRequest asked = entry.object.admission ? entry.object.request : entry.object.request_left();
+  entry.submission = submission_of(asked, ledger.setup, *ledger.intake, unresolved);
   entry.submission->created_seconds = queued_seconds(entry.object, ledger);
   // On a live cluster a queue that is not there yet may come.
   if (queue_of(entry.object.request, ledger.setup) == nullptr) {
@@ -88,12 +91,13 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
     entry.submission->rejection = Rejection{.reason = Reason::kInvalidRequest, .message = refused, .waits = true};
   }
   const JobEntry* job = ledger.job_of(entry);
-  if (job != nullptr && !job->gated_by.empty() && !entry.submission->rejection) {
+  const std::string& gated_by = job == nullptr ? entry.object.gated_by : job->gated_by;
+  if (!gated_by.empty() && !entry.submission->rejection) {
     entry.submission->parts.clear();
-    entry.submission->rejection = Rejection{
-        .reason = Reason::kSuspended,
-        .message = fmt::format("it is admitted when {} has taken its annotation {} away", job->gated_by, kGatedBy),
-        .waits = true};
+    entry.submission->rejection =
+        Rejection{.reason = Reason::kGated,
+                  .message = fmt::format("it is admitted when {} has taken its annotation {} away", gated_by, kGatedBy),
+                  .waits = true};
   }
   // What nobody starts would hold what it is given for ever: it is in nobody's way. (A Workload that nothing owns is
   // its maker's to start.)
@@ -107,10 +111,11 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
   }
   const json::Value sets = entry.object.document.root()["spec"]["podSets"];
   const Submission& made = *entry.submission;
-  entry.shape = std::hash<std::string>()(fmt::format(
-      "{}/{} {} {} {} {}", entry.object.ref.ns,
-      entry.object.request.queue_name ? entry.object.request.queue_name.text() : "", entry.object.stranger,
-      made.may_evict, made.rejection ? made.rejection->message : "", sets ? json::copy(sets).to_json(false) : ""));
+  entry.shape = std::hash<std::string>()(
+      fmt::format("{}/{} {} {} {} {} {}", entry.object.ref.ns,
+                  entry.object.request.queue_name ? entry.object.request.queue_name.text() : "", entry.object.stranger,
+                  made.may_evict, made.rejection ? made.rejection->message : "",
+                  sets ? json::copy(sets).to_json(false) : "", fmt::join(entry.object.reclaimable, " ")));
   entry.least = least_demands_of(*entry.submission);
   return *entry.submission;
 }

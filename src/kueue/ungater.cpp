@@ -195,6 +195,7 @@ void Ungater::ungate(const Entry& entry, Step& step) {
         gated = gated || (one.gated && !one.asked);
       }
     }
+    leave_earlier(entry, set, members);
     if (gated && set.topology && !is_by_host(set) && has_to_leave) {
       continue;  // they would wait there for nothing
     }
@@ -203,6 +204,23 @@ void Ungater::ungate(const Entry& entry, Step& step) {
     } else if (gated) {
       releaser_.release_set(entry, set, members, step);
     }
+  }
+}
+
+// Pods of a group that were over before it was admitted have no part in what it was given.
+void Ungater::leave_earlier(const Entry& entry, const SetAssignment& set, std::vector<std::string>& members) const {
+  int earlier = entry.object.asked_of(set.name, set.count) - set.count;
+  const auto is_elsewhere = [&](const StartedPod& pod) {
+    const auto domain =
+        set.topology ? domain_of(ledger_.cluster.inventory(), pod.node, *set.topology) : std::vector<std::string>();
+    return set.topology && std::none_of(set.topology->domains.begin(), set.topology->domains.end(),
+                                        [&](const AssignedDomain& one) { return one.values == domain; });
+  };
+  for (const bool elsewhere : {true, false}) {
+    std::erase_if(members, [&](const std::string& key) {
+      const StartedPod& pod = ledger_.pods.at(key);
+      return pod.spent && earlier > 0 && (!elsewhere || is_elsewhere(pod)) && earlier-- > 0;
+    });
   }
 }
 

@@ -33,6 +33,7 @@ class Ungater {
   [[nodiscard]] bool has_place(const Entry& entry, const SetAssignment& set, const StartedPod& pod) const;
   void remove(const std::string& key, StartedPod& pod, Time now, Step& step);
   void ungate_set(const Entry& entry, const SetAssignment& set, const std::vector<std::string>& members, Step& step);
+  void leave_earlier(const Entry& entry, const SetAssignment& set, std::vector<std::string>& members) const;
   [[nodiscard]] Slots slots_of(const Entry& entry, const SetAssignment& set) const;
   [[nodiscard]] std::vector<std::string> take_used(const TopologyAssignment& assignment,
                                                    const std::vector<std::string>& members, Slots& slots) const;

@@ -28,6 +28,9 @@ void WaitingLines::put(Entry& entry, const Place& place) {
     entry.place = place;
   }
   Line& line = lines_[place.line];
+  if (place.line.in_order) {
+    in_order_.insert(place.line);
+  }
   line.entries.try_emplace(place.rank, &entry);
   if (!entry.verdict) {
     line.fresh.try_emplace(place.rank, &entry);
@@ -59,6 +62,7 @@ void WaitingLines::take_out(Entry& entry) {
   if (line.entries.empty()) {
     open_.erase(place.line);
     short_of_room_.erase(place.line);
+    in_order_.erase(place.line);
     lines_.erase(it);
   } else if (first && place.line.in_order) {
     open(place.line);
@@ -79,6 +83,7 @@ void WaitingLines::clear() {
   lines_.clear();
   open_.clear();
   short_of_room_.clear();
+  in_order_.clear();
   aside_.clear();
 }
 

@@ -66,11 +66,14 @@ class WaitingLines {
   // The lines of a queue: from the first up to the second.
   [[nodiscard]] Lines::const_iterator begin_of(QueueId queue) const { return lines_.lower_bound({.queue = queue}); }
   [[nodiscard]] const std::map<std::string, Entry*>& aside() const { return aside_; }
+  // Those of strict queues.
+  [[nodiscard]] const std::set<LineKey>& in_order() const { return in_order_; }
 
  private:
   Lines lines_;
   std::set<LineKey> open_;
   std::set<LineKey> short_of_room_;
+  std::set<LineKey> in_order_;
   std::map<std::string, Entry*> aside_;  // by namespace/name
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/digest.h"
 #include "base/whole_number.h"
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/names.h"
@@ -16,15 +17,6 @@ namespace gantree::kueue {
 namespace {
 
 constexpr std::size_t kLongestName = 253;
-
-// A number that depends on the text alone, whatever library this was built with.
-std::uint64_t stable_hash(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  }
-  return hash;
-}
 
 json::Out slices_body(const TopologyRequest& request) {
   json::Out layers = json::Out::array();
@@ -93,7 +85,10 @@ std::optional<std::int64_t> most_seconds(const Workload& job) {
 std::string workload_name(const ObjectRef& job) {
   std::string kind = job.kind;
   std::transform(kind.begin(), kind.end(), kind.begin(), [](unsigned char c) { return std::tolower(c); });
-  const std::string end = fmt::format("-{:05x}", stable_hash(job.group + "/" + job.kind + "/" + job.uid) & 0xFFFFFU);
+  // As Kueue names them.
+  constexpr std::size_t kDigits = 5;
+  const std::string digest = sha1_hex(fmt::format("{}\n{}\n{}\n{}", job.kind, job.group, job.name, job.uid));
+  const std::string end = "-" + digest.substr(0, kDigits);
   return fmt::format("{}-{}", kind, job.name).substr(0, kLongestName - end.size()) + end;
 }
 

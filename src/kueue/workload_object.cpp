@@ -32,7 +32,7 @@ std::map<std::string, std::string> read_map(json::Reader& read, json::Value pare
   return map;
 }
 
-Admission read_admission(json::Reader& read, json::Value value) {
+Admission read_admission(json::Reader& read, json::Value value, const WorkloadObject& workload) {
   Admission admission;
   admission.cluster_queue = read.text(value, "clusterQueue").value_or("");
   for (const json::NodeData& item : items_of(read.array(value, "podSetAssignments"))) {
@@ -41,7 +41,9 @@ Admission read_admission(json::Reader& read, json::Value value) {
     set.name = read.text(at, "name").value_or("main");
     set.flavors = read_map(read, at, "flavors");
     set.usage = read_map(read, at, "resourceUsage");
-    set.count = static_cast<int>(read.integer(at, "count", 0, std::numeric_limits<int>::max()).value_or(0));
+    // Kueue leaves it out where all pods are meant.
+    const auto count = read.integer(at, "count", 0, std::numeric_limits<int>::max());
+    set.count = count ? static_cast<int>(*count) : workload.asked_of(set.name, 0);
     if (const json::Value topology = read.object(at, "topologyAssignment")) {
       set.topology = read_assignment(read, topology);
     }
@@ -123,12 +125,51 @@ bool WorkloadObject::holds(std::string_view type) const {
   return found != nullptr && found->holds;
 }
 
+int WorkloadObject::asked_of(std::string_view set, int otherwise) const {
+  const auto it = std::find_if(request.pod_sets.begin(), request.pod_sets.end(),
+                               [&](const PodSetRequest& one) { return one.name == set; });
+  return it == request.pod_sets.end() ? otherwise : it->count;
+}
+
+JobRequest WorkloadObject::request_left() const {
+  JobRequest left = request;
+  for (PodSetRequest& set : left.pod_sets) {
+    // Of one with slices it is not known whether whole slices are over: the others need the places of their own.
+    const auto over = reclaimable.find(set.name);
+    if (over != reclaimable.end() && set.topology.slices.empty()) {
+      set.count = std::max(0, set.count - over->second);
+      set.min_count = std::min(set.min_count, set.count);
+    }
+  }
+  return left;
+}
+
+int WorkloadObject::given_back(const SetAssignment& set) const {
+  const auto over = reclaimable.find(set.name);
+  if (over == reclaimable.end()) {
+    return 0;
+  }
+  // Pods that were over before it was admitted are not among those that it was given.
+  const int left = std::max(0, asked_of(set.name, set.count) - over->second);
+  return std::max(0, set.count - left);
+}
+
+std::map<std::string, int> WorkloadObject::given_back(const Admission& given) const {
+  std::map<std::string, int> back;
+  for (const SetAssignment& set : given.sets) {
+    if (const int pods = given_back(set); pods > 0) {
+      back.emplace(set.name, pods);
+    }
+  }
+  return back;
+}
+
 namespace {
 
 // What it was given, and what became of it.
 void read_given(json::Reader& read, json::Value status, WorkloadObject& workload) {
   if (const json::Value admission = read.object(status, "admission")) {
-    workload.admission = read_admission(read, admission);
+    workload.admission = read_admission(read, admission, workload);
   }
   if (const json::Value requeue = read.object(status, "requeueState")) {
     workload.requeues =
@@ -141,6 +182,10 @@ void read_given(json::Reader& read, json::Value status, WorkloadObject& workload
     const json::Value one = read.as_object(json::Value(&item), "reclaimablePod");
     workload.reclaimable[std::string(read.text(one, "name").value_or("main"))] =
         static_cast<int>(read.integer(one, "count", 0, std::numeric_limits<int>::max()).value_or(0));
+  }
+  for (const json::NodeData& item : items_of(read.array(status, "admissionChecks"))) {
+    const json::Value check = read.as_object(json::Value(&item), "admissionCheck");
+    workload.checks_pass = workload.checks_pass && read.text(check, "state") == "Ready";
   }
   for (const json::NodeData& item : items_of(read.array(status, "unhealthyNodes"))) {
     workload.unhealthy.emplace(read.require_text(read.as_object(json::Value(&item), "unhealthyNode"), "name"));
@@ -188,6 +233,15 @@ Result<WorkloadObject> read_workload(const LiveObject& object, Inventory& invent
   const json::Value annotations = read.object(metadata, "annotations");
   if (read.text(annotations, kOfGroup) == "true") {
     workload.owner_uid = group_uid(object.ns, object.name);
+  }
+  workload.unowned = workload.owner_uid.empty() && items_of(read.array(metadata, "ownerReferences")).empty();
+  if (workload.unowned) {
+    workload.orphaned = read.text(read.object(metadata, "labels"), kJobUid).value_or("") != "";
+    workload.gated_by = read.text(annotations, kGatedBy).value_or("");
+  }
+  const json::Value reference = read.object(read.object(root, "spec"), "priorityClassRef");
+  if (read.text(reference, "group") == kGroup) {
+    workload.class_name = read.text(reference, "name").value_or("");
   }
   read_given(read, status, workload);
   if (!read.ok()) {
@@ -251,6 +305,18 @@ json::Out write_admission(const Admission& admission) {
   }
   return std::move(
       json::Out::object().add("clusterQueue", admission.cluster_queue).add("podSetAssignments", std::move(sets)));
+}
+
+json::Out write_reclaimable(const std::map<std::string, int>& pods) {
+  json::Out out = json::Out::array();
+  for (const auto& [name, count] : pods) {
+    out.push(std::move(json::Out::object().add("name", name).add("count", count)));
+  }
+  return out;
+}
+
+json::Out write_requeues(int times) {
+  return std::move(json::Out::object().add("count", times).add("requeueAt", json::Out()));
 }
 
 json::Out write_unhealthy(const std::set<std::string>& nodes) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "base/timestamp.h"
@@ -10,6 +11,12 @@
 #include "kueue/queue_membership.h"
 
 namespace gantree::kueue {
+
+namespace {
+
+constexpr const char* kOrphaned = "The job that it was made for is gone, and has left it behind";
+
+}  // namespace
 
 void WorkloadReconciler::reconcile(const std::string& key, Time now, Step& step) {
   Entry* found = ledger_.workload(key);
@@ -44,6 +51,15 @@ void WorkloadReconciler::reconcile(const std::string& key, Time now, Step& step)
     finish(entry, *job->progress.end, now, step);
     return;
   }
+  if (entry.object.orphaned) {
+    staff_.status.write(entry, {{.type = kFinished, .holds = true, .reason = "OwnerNotFound", .message = kOrphaned}},
+                        {}, now, step);
+    return;
+  }
+  // What was sent comes first: another write would overtake it, and its room may be somebody else's by then.
+  if (!(entry.assumed && entry.sent) && settle_priority(entry, step)) {
+    return;
+  }
   if (entry.assumed) {
     // Others have still to leave; or its write failed, or its answer was lost: the same once more, for the same
     // version of the object.
@@ -52,6 +68,13 @@ void WorkloadReconciler::reconcile(const std::string& key, Time now, Step& step)
   }
   if (entry.object.admission) {
     look_after(entry, job, now, step);
+    return;
+  }
+  if (entry.object.holds(kAdmitted)) {
+    staff_.evictions.settle_returned(entry, now, step);
+    return;
+  }
+  if (job != nullptr && settle_over(entry, *job, now, step)) {
     return;
   }
   staff_.pending.tell(entry, now, step);
@@ -134,7 +157,22 @@ void WorkloadReconciler::look_after(Entry& entry, const JobEntry* job, Time now,
       staff_.status.set_active(entry, false, step);
       return;
     }
-    staff_.evictions.release(entry, job, now, step);
+    if (!entry.object.active && (entry.object.requeues > 0 || entry.object.requeue_at)) {
+      json::Out::Object fields;
+      fields.emplace_back("requeueState", json::Out());  // who activates it again lets it begin anew
+      staff_.status.write(entry, {}, std::move(fields), now, step);
+      return;
+    }
+    // What nothing owns is over when its maker says so, by taking the admission away.
+    if (!entry.object.unowned) {
+      staff_.evictions.release(entry, job, now, step);
+    }
+    return;
+  }
+  if (!entry.object.holds(kAdmitted) && entry.object.holds(kQuotaReserved) && entry.object.checks_pass) {
+    // Somebody else has reserved its quota.
+    staff_.status.write(entry, {{.type = kAdmitted, .holds = true, .reason = "Admitted", .message = kAdmittedMessage}},
+                        {}, now, step);
     return;
   }
   if (!entry.object.active) {
@@ -152,17 +190,45 @@ void WorkloadReconciler::look_after(Entry& entry, const JobEntry* job, Time now,
   if (staff_.hosts.mend(entry, now, step)) {
     return;
   }
-  // Every pod has a host again.
-  if (!entry.object.unhealthy.empty() && entry.placeholders.empty()) {
-    entry.failed_hosts.clear();
+  // Those for which there are no others yet.
+  if (entry.object.unhealthy != entry.failed_hosts) {
     json::Out::Object fields;
-    fields.emplace_back("unhealthyNodes", write_unhealthy({}));
+    fields.emplace_back("unhealthyNodes", write_unhealthy(entry.failed_hosts));
     staff_.status.write(entry, {}, std::move(fields), now, step);
     return;
   }
   if (job != nullptr) {
     staff_.readiness.watch(entry, *job, now, step);
+  } else if (entry.object.unowned) {
+    staff_.readiness.watch_unowned(entry, now, step);
   }
+}
+
+bool WorkloadReconciler::settle_priority(Entry& entry, Step& step) {
+  const auto known = ledger_.setup.priority_classes.find(entry.object.class_name);
+  if (known == ledger_.setup.priority_classes.end() || entry.class_value == known->second) {
+    return false;
+  }
+  if (entry.object.request.priority != known->second) {
+    staff_.status.set_priority(entry, known->second, step);
+    return true;
+  }
+  entry.class_value = known->second;  // from now on whatever somebody writes there stays
+  return false;
+}
+
+bool WorkloadReconciler::settle_over(Entry& entry, const JobEntry& job, Time now, Step& step) {
+  if (!entry.waits() || !job.progress.suspended) {
+    return false;
+  }
+  const std::map<std::string, int> over = pods_over(entry.object, job);
+  if (over == entry.object.reclaimable) {
+    return false;
+  }
+  json::Out::Object fields;
+  fields.emplace_back("reclaimablePods", write_reclaimable(over));
+  staff_.status.write(entry, {}, std::move(fields), now, step);
+  return true;
 }
 
 }  // namespace gantree::kueue

@@ -44,6 +44,10 @@ class WorkloadReconciler {
   void watch_time(Entry& entry, Time now, Step& step);
   // One that is being deleted.
   void let_go(Entry& entry, Time now, Step& step);
+  // Its priority follows the value of its class where that has changed. Whether that is being written.
+  [[nodiscard]] bool settle_priority(Entry& entry, Step& step);
+  // One that waits is told how many of its pods are over from an earlier start: it asks for the others. Whether it is.
+  [[nodiscard]] bool settle_over(Entry& entry, const JobEntry& job, Time now, Step& step);
   void finish(Entry& entry, const JobEnd& end, Time now, Step& step);
 
   Ledger& ledger_;

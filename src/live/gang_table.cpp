@@ -18,6 +18,10 @@ LiveGang* GangTable::find(std::string_view id) {
 void GangTable::count(const LivePod& pod, int sign, Time since) {
   LiveGang& gang = gangs_[pod.gang];
   MemberCounts& counts = gang.counts;
+  gang.bytes = sign > 0 ? gang.bytes + pod.text.size() : gang.bytes - pod.text.size();
+  if (sign > 0 && gang.object.empty() && (gang.created_seconds == 0 || pod.created_seconds < gang.created_seconds)) {
+    gang.created_seconds = pod.created_seconds;
+  }
   switch (pod.phase) {
     case PodPhase::kSucceeded:
       counts.succeeded += sign;
@@ -36,16 +40,45 @@ void GangTable::count(const LivePod& pod, int sign, Time since) {
       counts.running += pod.phase == PodPhase::kRunning ? sign : 0;
       break;
   }
-  if (!pod.waits()) {
+  if (pod.waits()) {
+    gang.waiting += sign;
+    if (gang.waiting == 0) {
+      waiting_.erase(pod.gang);
+    } else if (sign > 0 && gang.waiting == 1) {
+      waiting_.insert(pod.gang);
+      gang.waiting_since = since;
+      gang.priority = pod.priority;
+    } else if (sign > 0) {
+      gang.priority = std::max(gang.priority, pod.priority);
+    }
+  }
+  stand_in_line(pod.gang, gang);
+}
+
+void GangTable::stand_in_line(const std::string& id, LiveGang& gang) {
+  std::optional<LinePlace> place;
+  if (gang.waiting > 0) {
+    place = {.settled = gang.placed == 0, .behind = -gang.priority, .created_seconds = gang.created_seconds, .id = id};
+  }
+  if (place && (!place->settled || !gang.partners.empty())) {
+    partial_.insert(id);
+  } else {
+    partial_.erase(id);
+  }
+  if (place == gang.place) {
     return;
   }
-  gang.waiting += sign;
-  if (gang.waiting == 0) {
-    waiting_.erase(pod.gang);
-  } else if (sign > 0 && gang.waiting == 1) {
-    waiting_.insert(pod.gang);
-    gang.waiting_since = since;
+  const auto line = lines_.try_emplace(std::string(namespace_of(id))).first;
+  if (gang.place) {
+    line->second.erase(*gang.place);
   }
+  if (place) {
+    line->second.insert(*place);
+  }
+  if (line->second.empty()) {
+    lines_.erase(line);
+  }
+  gang.place = std::move(place);
 }
 
 std::optional<std::int64_t> GangTable::lowest_bound() const {
@@ -85,17 +118,26 @@ void GangTable::remove_pod(const std::string& key) {
 }
 
 void GangTable::define(const std::string& id, const LiveDialect& dialect, std::string text,
-                       std::vector<std::string> partners) {
+                       std::vector<std::string> partners, std::int64_t created_seconds) {
   LiveGang& gang = gangs_[id];
-  gang.partners = std::move(partners);
+  std::sort(partners.begin(), partners.end());
+  if (gang.partners != partners) {
+    gang.partners = std::move(partners);
+    overgrown_.clear();
+  }
   gang.object = std::move(text);
   gang.dialect = &dialect;
+  gang.created_seconds = created_seconds;
+  stand_in_line(id, gang);
 }
 
 void GangTable::undefine(const std::string& id) {
   if (LiveGang* gang = find(id)) {
     gang->partners.clear();
     gang->object.clear();
+    gang->refusal.clear();
+    overgrown_.clear();
+    stand_in_line(id, *gang);
     drop_if_empty(id);
   }
 }
@@ -106,15 +148,22 @@ void GangTable::add_partners(const std::string& id, const std::vector<std::strin
     return;
   }
   for (const std::string& partner : partners) {
-    if (std::find(gang.partners.begin(), gang.partners.end(), partner) == gang.partners.end()) {
-      gang.partners.push_back(partner);
+    const auto at = std::lower_bound(gang.partners.begin(), gang.partners.end(), partner);
+    // Pods that name more than may be named are told so when they are read.
+    if ((at == gang.partners.end() || *at != partner) && gang.partners.size() < kMostPartners) {
+      gang.partners.insert(at, partner);
+      overgrown_.clear();
     }
   }
+  stand_in_line(id, gang);
 }
 
 std::vector<std::string> GangTable::bundle(const std::string& id) const {
   std::set<std::string> found{id};
   std::vector<std::string> open{id};
+  if (overgrown_.contains(id)) {
+    return open;
+  }
   while (!open.empty()) {
     const std::string at = std::move(open.back());
     open.pop_back();
@@ -122,11 +171,16 @@ std::vector<std::string> GangTable::bundle(const std::string& id) const {
     for (const std::string& partner : gang == gangs_.end() ? std::vector<std::string>() : gang->second.partners) {
       const auto other = gangs_.find(partner);
       const bool agrees =
-          other != gangs_.end() &&
-          std::find(other->second.partners.begin(), other->second.partners.end(), at) != other->second.partners.end();
+          other != gangs_.end() && std::binary_search(other->second.partners.begin(), other->second.partners.end(), at);
       if (agrees && found.insert(partner).second) {
         open.push_back(partner);
       }
+    }
+    if (found.size() > kMostPartners) {
+      // Nobody may list so many: their lists differ, so that none of them can start anyway. All that is known to belong
+      // to them is not looked through again.
+      overgrown_.insert(found.begin(), found.end());
+      return {id};
     }
   }
   return {found.begin(), found.end()};

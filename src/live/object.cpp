@@ -6,6 +6,8 @@
 #include <span>
 
 #include "base/check.h"
+#include "dialects/family_marks.h"
+#include "dialects/koordinator/names.h"
 #include "dialects/kueue/names.h"
 #include "json/read.h"
 #include "json/write.h"
@@ -23,6 +25,7 @@ struct Kept {
 constexpr Kept kMetadata[] = {{"name"},       {"namespace"},         {"uid"},
                               {"labels"},     {"annotations"},       {"ownerReferences"},
                               {"finalizers"}, {"creationTimestamp"}, {"deletionTimestamp"}};
+constexpr std::string_view kPodGroupKind = "PodGroup";
 constexpr Kept kNothing[] = {{""}};
 constexpr Kept kPort[] = {{"hostPort"}};
 constexpr Kept kContainer[] = {{"resources"}, {"restartPolicy"}, {"ports", kPort}};
@@ -59,13 +62,48 @@ constexpr Kept kBoundSpec[] = {{"nodeName"},
                                {"resources"},
                                {"containers", kBoundContainer},
                                {"initContainers", kBoundContainer}};
-constexpr Kept kBoundStatus[] = {{"phase"}};
+constexpr Kept kBoundStatus[] = {{"phase"}, {"startTime"}};
 constexpr Kept kBoundPod[] = {{"metadata", kMetadata}, {"spec", kBoundSpec}, {"status", kBoundStatus}};
 
 // Of those that wait in a queue by themselves also whether they are ready: nobody else tells it.
 constexpr Kept kQueuedCondition[] = {{"type"}, {"status"}};
-constexpr Kept kQueuedStatus[] = {{"phase"}, {"conditions", kQueuedCondition}};
+constexpr Kept kQueuedStatus[] = {{"phase"}, {"startTime"}, {"conditions", kQueuedCondition}};
 constexpr Kept kQueuedPod[] = {{"metadata", kMetadata}, {"spec", kBoundSpec}, {"status", kQueuedStatus}};
+
+// Of a pod that is too large what it takes and whose it is; where it has no node and queues would take it for theirs,
+// or where that is too large too, only what it takes.
+constexpr Kept kOversizedSpec[] = {{"nodeName"},
+                                   {"schedulerName"},
+                                   {"priority"},
+                                   {"schedulingGates"},
+                                   {"overhead"},
+                                   {"resources"},
+                                   {"containers", kBoundContainer},
+                                   {"initContainers", kBoundContainer}};
+constexpr Kept kOversizedPod[] = {{"metadata", kMetadata}, {"spec", kOversizedSpec}, {"status", kPodStatus}};
+constexpr Kept kBareMetadata[] = {{"name"}, {"namespace"}, {"uid"}, {"creationTimestamp"}, {"deletionTimestamp"}};
+constexpr Kept kBareSpec[] = {{"nodeName"},
+                              {"schedulerName"},
+                              {"overhead"},
+                              {"resources"},
+                              {"containers", kBoundContainer},
+                              {"initContainers", kBoundContainer}};
+constexpr Kept kBarePod[] = {{"metadata", kBareMetadata}, {"spec", kBareSpec}, {"status", kPodStatus}};
+
+// Of PodGroups what their family reads.
+constexpr Kept kGroupMetadata[] = {{"name"},        {"namespace"},         {"uid"},
+                                   {"annotations"}, {"creationTimestamp"}, {"deletionTimestamp"}};
+constexpr Kept kGroupSpec[] = {{"minMember"}, {"scheduleTimeoutSeconds"}, {"minResources", kNothing}};
+constexpr Kept kGroupCondition[] = {{"type"}, {"status"}, {"reason"}, {"message"}, {"lastTransitionTime"}};
+constexpr Kept kGroupStatus[] = {{"phase"},
+                                 {"scheduled"},
+                                 {"running"},
+                                 {"succeeded"},
+                                 {"failed"},
+                                 {"scheduleStartTime"},
+                                 {"conditions", kGroupCondition}};
+constexpr Kept kPodGroup[] = {{"metadata", kGroupMetadata}, {"spec", kGroupSpec}, {"status", kGroupStatus}};
+constexpr Kept kBareGroup[] = {{"metadata", kBareMetadata}, {"spec", kGroupSpec}};
 
 // Of claims and volumes only what says which node will do.
 constexpr Kept kClaimMetadata[] = {{"name"}, {"namespace"}, {"uid"}};
@@ -95,12 +133,24 @@ constexpr Kept kDaemonTemplate[] = {{"spec", kDaemonPodSpec}};
 constexpr Kept kDaemonSpec[] = {{"template", kDaemonTemplate}};
 constexpr Kept kDaemonSet[] = {{"metadata", kDaemonMetadata}, {"spec", kDaemonSpec}};
 
+// At most so many bytes, without half a character at the end.
+std::string_view cut(std::string_view text, std::size_t most) {
+  if (text.size() <= most) {
+    return text;
+  }
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) {
+    --most;
+  }
+  return text.substr(0, most);
+}
+
 // Never of use, and large.
 constexpr std::string_view kDropped[] = {"managedFields", "kubectl.kubernetes.io/last-applied-configuration"};
 
 class Pruner {
  public:
-  explicit Pruner(std::string& out) : out_(out) {}
+  // `bounded`: annotations have a limit.
+  explicit Pruner(std::string& out, bool bounded = false) : out_(out), bounded_(bounded) {}
 
   void write(json::Value value, std::span<const Kept> kept) {
     switch (value.kind()) {
@@ -135,7 +185,12 @@ class Pruner {
       comma();
       json::append_string(out_, member.key);
       out_ += ':';
-      write(json::Value(&member.value), kept.empty() ? std::span<const Kept>() : here->below);
+      const json::Value below(&member.value);
+      if (bounded_ && !root && member.key == "annotations" && below.kind() == json::Kind::kObject) {
+        write_annotations(below);
+      } else {
+        write(below, kept.empty() ? std::span<const Kept>() : here->below);
+      }
     }
   }
 
@@ -152,6 +207,28 @@ class Pruner {
     out_ += '}';
   }
 
+  void write_annotations(json::Value value) {
+    out_ += '{';
+    for (const json::MemberData& member : value.members()) {
+      const json::Value text(&member.value);
+      const bool is_text = text.kind() == json::Kind::kString;
+      const bool family = is_family_mark(member.key);
+      const bool dropped = std::find(std::begin(kDropped), std::end(kDropped), member.key) != std::end(kDropped);
+      if (dropped || (is_text && !family && text.text().size() > kLongestAnnotation)) {
+        continue;
+      }
+      comma();
+      json::append_string(out_, member.key);
+      out_ += ':';
+      if (is_text) {
+        json::append_string(out_, cut(text.text(), kLongestFamilyAnnotation));
+      } else {
+        write(text, {});
+      }
+    }
+    out_ += '}';
+  }
+
   void write_items(json::Value value, std::span<const Kept> kept) {
     out_ += '[';
     for (const json::NodeData& item : value.items()) {
@@ -162,6 +239,7 @@ class Pruner {
   }
 
   std::string& out_;
+  bool bounded_;
 };
 
 bool is_queued(json::Value root) {
@@ -173,7 +251,9 @@ bool is_queued(json::Value root) {
 // Empty: all of it.
 std::span<const Kept> kept_of(std::string_view group, std::string_view kind, json::Value root) {
   if (!group.empty()) {
-    return group == "apps" && kind == "DaemonSet" ? std::span<const Kept>(kDaemonSet) : std::span<const Kept>();
+    return group == "apps" && kind == "DaemonSet"                          ? std::span<const Kept>(kDaemonSet)
+           : group == koordinator::kPodGroupGroup && kind == kPodGroupKind ? std::span<const Kept>(kPodGroup)
+                                                                           : std::span<const Kept>();
   }
   if (kind == "Pod") {
     const json::Value spec = root["spec"];
@@ -222,10 +302,23 @@ Result<LiveObject> prune(std::string_view group, std::string_view version, std::
   }
   object.ns = text_of(metadata, "namespace");
   object.uid = text_of(metadata, "uid");
-  object.text =
-      fmt::format("{{\"apiVersion\":\"{}{}{}\",\"kind\":\"{}\"", group, group.empty() ? "" : "/", version, kind);
-  Pruner(object.text).write_members_of(root, kept_of(group, kind, root), true);
-  object.text += '}';
+  const bool is_pod = group.empty() && kind == "Pod";
+  const bool is_group = group == koordinator::kPodGroupGroup && kind == kPodGroupKind;
+  const bool bounded = is_pod || is_group;
+  const auto keep = [&](std::span<const Kept> kept) {
+    object.text =
+        fmt::format("{{\"apiVersion\":\"{}{}{}\",\"kind\":\"{}\"", group, group.empty() ? "" : "/", version, kind);
+    Pruner(object.text, bounded).write_members_of(root, kept, true);
+    object.text += '}';
+  };
+  keep(kept_of(group, kind, root));
+  object.oversized = (is_pod || is_group) && object.text.size() > kLargestObject;
+  if (object.oversized && is_pod && !is_queued(root)) {
+    keep(kOversizedPod);
+  }
+  if (object.oversized && object.text.size() > kLargestObject) {
+    keep(is_pod ? std::span<const Kept>(kBarePod) : std::span<const Kept>(kBareGroup));
+  }
   object.text.shrink_to_fit();
   return object;
 }

@@ -15,8 +15,15 @@ struct LiveObject {
   std::string ns;  // "" where the kind is not namespaced
   std::string name;
   std::string uid;
-  std::string text;  // JSON on one line
+  std::string text;        // JSON on one line
+  bool oversized = false;  // a pod or PodGroup of more than kLargestObject: most of it is left out, and it cannot start
 };
+
+// What is kept of one pod or PodGroup. Nobody's need more, and all of them are kept, and read time and again.
+inline constexpr std::size_t kLargestObject = 64 * 1024;
+// Annotations of pods and PodGroups that no family reads are left out where they are longer; those of families are cut.
+inline constexpr std::size_t kLongestAnnotation = 1024;
+inline constexpr std::size_t kLongestFamilyAnnotation = 32 * 1024 + 1;
 
 // Reads what the API server sent, which may lack apiVersion and kind, and drops what nobody looks at. Of pods and
 // nodes little is left; of other kinds all but the bookkeeping of field managers. Any thread.

@@ -32,7 +32,9 @@ enum class Answer : std::uint8_t {
 
 // What one step did, for logs and metrics.
 struct StepFigures {
-  bool decided = false;  // a cycle was run
+  bool decided = false;        // a cycle was run
+  int gangs_looked_at = 0;     // bundles whose objects were read to decide about them
+  std::size_t bytes_read = 0;  // of texts of objects, for decisions of any kind
   int gangs_tried = 0;
   int gangs_placed = 0;
   int pods_placed = 0;
@@ -42,6 +44,8 @@ struct StepFigures {
 
   void add(const StepFigures& other) {
     decided = decided || other.decided;
+    gangs_looked_at += other.gangs_looked_at;
+    bytes_read += other.bytes_read;
     gangs_tried += other.gangs_tried;
     gangs_placed += other.gangs_placed;
     pods_placed += other.pods_placed;

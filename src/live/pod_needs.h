@@ -17,6 +17,7 @@ namespace gantree {
 
 struct PodNeeds {
   std::vector<std::string> claims;  // keys of PersistentVolumeClaims
+  std::string refusal = {};         // why it is not looked at at all, as the end of a sentence; "" where it is
   std::string unsupported;          // what is not looked at, as part of a sentence; "" where there is no such thing
 };
 [[nodiscard]] PodNeeds read_needs(std::string_view ns, std::string_view pod, json::Value spec);

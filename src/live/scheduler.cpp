@@ -26,6 +26,10 @@ using std::chrono::seconds;
 // How long one that cannot be read is left alone.
 constexpr milliseconds kUnreadableFor = seconds(60);
 constexpr milliseconds kTryAllEvery = seconds(30);
+// The texts of all pods that start together. Read, they take several times as much.
+constexpr std::size_t kHeaviestBundle = 32U << 20U;
+// So many faults are remembered, in order not to tell them twice.
+constexpr std::size_t kMostRemarks = 1000;
 
 // Whether some pods must start, rather than as many as there is room for.
 bool insists(const Group& group) {
@@ -71,6 +75,7 @@ Step LiveScheduler::step(Time now) {
     return verdict.has_value();
   });
   step.figures.decided = !bundles.empty();
+  step.figures.gangs_looked_at = static_cast<int>(bundles.size());
   // Who names another that does not agree is read alone, so that the other is not drawn in.
   const auto lonely = std::stable_partition(bundles.begin(), bundles.end(),
                                             [&](const Bundle& bundle) { return !table_.one_sided(bundle); });
@@ -82,6 +87,7 @@ Step LiveScheduler::step(Time now) {
   for (const Bundle& bundle : alone) {
     decide({bundle}, now, step);
   }
+  give_back(now, step);
   preempt(now, step);
   report(now, step);
   report_cluster(now, step);
@@ -97,7 +103,7 @@ void LiveScheduler::read_config(Step& step) {
   Quota quota;
   std::vector<Error> faults;
   static_cast<void>(hosts_only(cluster_.engine()));
-  const auto reading = take_in(readers_of(dialects_), documents_of({}), std::nullopt, cluster_, quota, &faults);
+  const auto reading = take_in(readers_of(dialects_), documents_of({}, step), std::nullopt, cluster_, quota, &faults);
   if (!reading) {
     faults.push_back(reading.error());
   }
@@ -107,6 +113,9 @@ void LiveScheduler::read_config(Step& step) {
 
 void LiveScheduler::remark(Step& step, const std::vector<Error>& faults) {
   for (const Error& fault : faults) {
+    if (remarked_.size() >= kMostRemarks) {
+      remarked_.clear();
+    }
     if (remarked_.insert(fault.message).second) {
       step.remarks.push_back(without_places(fault.message));
     }
@@ -118,29 +127,42 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::choose(Time now, Step& step) {
   std::vector<Bundle> bundles;
   const std::set<std::string> promised = promised_gangs();
   std::set<std::string> later;
-  const auto take = [&](const std::string& id) {
+  follow_half_bound(now);
+  const auto look = [&](const std::string& id, std::size_t most) -> std::optional<std::size_t> {
     if (taken.contains(id)) {
-      return;
+      return 0;
     }
     Bundle bundle = table_.bundle(id);
-    taken.insert(bundle.begin(), bundle.end());
     Time not_before = now;
     bool waits = false;
+    bool kept = false;
+    if (const auto half = half_bound_.find(bundle.front()); half != half_bound_.end() && half->second.given_back) {
+      // Its pods are told to leave. Where they cannot, it may be completed yet.
+      not_before = *half->second.given_back + options_.give_back_after;
+    }
     for (const std::string& member : bundle) {
       if (const LiveGang* gang = table_.find(member)) {
         not_before = std::max(not_before, gang->retry_at);
         waits = waits || gang->waiting > 0;
       }
-      if (promised.contains(member)) {
-        return;
-      }
+      kept = kept || promised.contains(member);
     }
-    if (not_before > now) {
+    // What is too heavy is not read.
+    const std::size_t bytes = bytes_of(bundle);
+    const std::size_t cost = bytes > kHeaviestBundle ? 1 : Turns::cost(bytes);
+    const bool ready = waits && !kept && not_before <= now;
+    if (ready && cost > most) {
+      return std::nullopt;
+    }
+    taken.insert(bundle.begin(), bundle.end());
+    if (!kept && not_before > now) {
       later.insert(id);
       step.wake_by(not_before);
-    } else if (waits) {
+    }
+    if (ready) {
       bundles.push_back(std::move(bundle));
     }
+    return ready ? cost : 0;
   };
   while (!look_again_.empty() && look_again_.begin()->first <= now) {
     dirty_.insert(look_again_.begin()->second);
@@ -153,28 +175,50 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::choose(Time now, Step& step) {
   if (now - all_tried_at_ >= kTryAllEvery) {
     room_grew_ = true;
   }
-  if (room_grew_) {
+  if (std::exchange(room_grew_, false)) {
     all_tried_at_ = now;
+    turns_.start_round(table_.lines());
   }
   if (!table_.waiting().empty()) {
     step.wake_by(all_tried_at_ + kTryAllEvery);
   }
-  for (const std::string& id : dirty_) {
-    take(id);
+  if (turns_.go_round(table_.lines(), table_, dirty_, look)) {
+    step.wake_by(now);
   }
-  if (room_grew_) {
-    for (const std::string& id : table_.waiting()) {
-      take(id);
-    }
-  }
-  dirty_ = std::move(later);
-  room_grew_ = false;
+  dirty_.merge(later);
   return bundles;
 }
 
+std::size_t LiveScheduler::bytes_of(const Bundle& bundle) {
+  std::size_t bytes = 0;
+  for (const std::string& id : bundle) {
+    if (const LiveGang* gang = table_.find(id)) {
+      bytes += gang->bytes + gang->object.size();
+    }
+  }
+  return bytes;
+}
+
 std::optional<Verdict> LiveScheduler::obstacle(const Bundle& bundle) {
+  if (const std::size_t bytes = bytes_of(bundle); bytes > kHeaviestBundle) {
+    return Verdict{
+        .state = GangState::kRejected,
+        .reason = Reason::kInvalidRequest,
+        .message = fmt::format("its pods take {} MiB to describe, more than the {} MiB that one gang may take",
+                               bytes >> 20U, kHeaviestBundle >> 20U)};
+  }
+  if (table_.overgrown(bundle.front())) {
+    return Verdict{.state = GangState::kRejected,
+                   .reason = Reason::kInvalidRequest,
+                   .message = fmt::format("the lists of gangs that start together contradict each other: more than {} "
+                                          "gangs are connected by them",
+                                          kMostPartners)};
+  }
   for (const std::string& id : bundle) {
     const LiveGang* gang = table_.find(id);
+    if (gang != nullptr && !gang->refusal.empty()) {
+      return Verdict{.state = GangState::kRejected, .reason = Reason::kInvalidRequest, .message = gang->refusal};
+    }
     if (gang == nullptr || gang->waiting == 0) {
       continue;
     }
@@ -182,6 +226,11 @@ std::optional<Verdict> LiveScheduler::obstacle(const Bundle& bundle) {
       const LivePod& pod = *table_.find_pod(key);
       if (!pod.waits() || !pod.needs) {
         continue;
+      }
+      if (!pod.needs->refusal.empty()) {
+        return Verdict{.state = GangState::kRejected,
+                       .reason = Reason::kInvalidRequest,
+                       .message = fmt::format("Pod \"{}\" {}", key, pod.needs->refusal)};
       }
       if (!pod.needs->unsupported.empty()) {
         return Verdict{.state = GangState::kRejected,
@@ -199,9 +248,10 @@ std::optional<Verdict> LiveScheduler::obstacle(const Bundle& bundle) {
   return std::nullopt;
 }
 
-std::vector<json::Document> LiveScheduler::documents_of(const std::vector<Bundle>& bundles) {
+std::vector<json::Document> LiveScheduler::documents_of(const std::vector<Bundle>& bundles, Step& step) {
   std::vector<json::Document> documents;
   const auto add = [&](const std::string& text) {
+    step.figures.bytes_read += text.size();
     // What could be read when it came can be read again.
     if (auto parsed = parse(text)) {
       documents.push_back(std::move(parsed->document));
@@ -232,7 +282,7 @@ std::vector<json::Document> LiveScheduler::documents_of(const std::vector<Bundle
 }
 
 void LiveScheduler::decide(const std::vector<Bundle>& bundles, Time now, Step& step) {
-  const std::vector<json::Document> documents = documents_of(bundles);
+  const std::vector<json::Document> documents = documents_of(bundles, step);
   Quota quota;
   std::vector<Error> faults;
   auto reading = take_in(readers_of(dialects_), documents, std::nullopt, cluster_, quota, &faults);
@@ -287,7 +337,8 @@ void LiveScheduler::set_unreadable_aside(const std::vector<Bundle>& bundles, Tim
   for (const Bundle& bundle : bundles) {
     Quota quota;
     std::vector<Error> faults;
-    const auto reading = take_in(readers_of(dialects_), documents_of({bundle}), std::nullopt, cluster_, quota, &faults);
+    const auto reading =
+        take_in(readers_of(dialects_), documents_of({bundle}, step), std::nullopt, cluster_, quota, &faults);
     cluster_.forget_running();
     if (reading) {
       good.push_back(bundle);

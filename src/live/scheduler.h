@@ -29,6 +29,7 @@
 #include "live/object.h"
 #include "live/order.h"
 #include "live/promises.h"
+#include "live/turns.h"
 #include "state/cluster.h"
 
 namespace gantree {
@@ -39,6 +40,8 @@ struct SchedulerOptions {
   std::vector<std::string> schedulers = {"gantree", "koord-scheduler", "kai-scheduler"};
   std::string instance = "gantree";  // who writes events
   bool preemption = true;            // gangs of lower priority may be evicted
+  // How long a gang may hold room with fewer pods than it needs, when it never had them all.
+  std::chrono::milliseconds give_back_after = std::chrono::seconds(30);
 };
 
 // An order that is not answered yet.
@@ -61,6 +64,12 @@ struct Reservation {
   Time until = {};
 };
 
+// A gang of which some pods have nodes and others wait.
+struct HalfBound {
+  Time since = {};
+  std::optional<Time> given_back;  // its pods were told to leave then
+};
+
 class LiveScheduler {
  public:
   explicit LiveScheduler(SchedulerOptions options);
@@ -81,10 +90,15 @@ class LiveScheduler {
   [[nodiscard]] Step step(Time now);
   void answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
 
-  // Another may lead now: all that was decided and not sent is given up. Then, as long as that lasts, now and then
-  // instead of step(): what changed is not remembered one by one.
+  // Another may lead now: all that was decided and not sent is given up; what was sent stays assumed, whatever was
+  // answered. Then, as long as that lasts, now and then instead of step(): what changed is not remembered one by one.
   void stop_leading(Time now);
   void stand_by();
+  // We have the lease again: what is on its way now may be carried out later than what the watches are about to show.
+  void note_under_way();
+  // We lead, and have been told of all that happened before we had the lease: what is assumed and was not seen by then
+  // was not done, unless it was on its way at that time.
+  void start_leading(Time now);
 
   // The nodes where room came free that was held for pods of DaemonSets: beside its own gangs others may want it.
   [[nodiscard]] std::set<std::string> take_freed_nodes(Time now);
@@ -94,6 +108,11 @@ class LiveScheduler {
 
  private:
   using Bundle = std::vector<std::string>;
+  // A gang that holds room with which it cannot start, in short of reservations and bindings under way.
+  struct Half {
+    Submission submission;
+    Bundle bundle;
+  };
 
   [[nodiscard]] Result<> pod_changed(LiveObject object, Time now);
   [[nodiscard]] Result<> own_pod_changed(LiveObject object, const NamedObject& named, Time now);
@@ -113,14 +132,27 @@ class LiveScheduler {
   void set_unreadable_aside(const std::vector<Bundle>& bundles, Time now, Step& step);
   // Why the bundle cannot be looked at as yet; nothing where it can.
   [[nodiscard]] std::optional<Verdict> obstacle(const Bundle& bundle);
-  [[nodiscard]] std::vector<json::Document> documents_of(const std::vector<Bundle>& bundles);
+  [[nodiscard]] std::vector<json::Document> documents_of(const std::vector<Bundle>& bundles, Step& step);
+  [[nodiscard]] std::size_t bytes_of(const Bundle& bundle);
   void settle(const Decision& decision, const Bundle& bundle, Time now, Step& step);
   void bind(const Decision& decision, const Bundle& bundle, Time now, Step& step);
   [[nodiscard]] std::vector<std::string> assume(const Decision& decision, Time now);
   void preempt(Time now, Step& step);
+  [[nodiscard]] std::vector<std::string> next_asking();
+  [[nodiscard]] std::vector<const std::string*> budgets_of(std::string_view ns) const;
+  [[nodiscard]] bool too_many_budgets(std::string_view ns) const;
   void preempt_for(Submission submission, const Bundle& bundle, Time now, Step& step);
   void undo(const Decision& decision, const std::vector<Eviction>& evictions);
-  void evict(const Eviction& eviction, Time now, Step& step);
+  void evict(const Bundle& bundle, std::string_view reason, std::string_view why, Time now, Step& step);
+  void give_back(Time now, Step& step);
+  void follow_half_bound(Time now);
+  [[nodiscard]] bool is_in_flight(const Bundle& bundle);
+  [[nodiscard]] std::vector<Half> read_half_bound(Time now, Step& step);
+  [[nodiscard]] std::optional<Submission> half_started(const Bundle& bundle, Step& step);
+  void resolve(std::vector<Half>& halves, std::size_t which, Time now, Step& step);
+  void give_back(const Half& half, std::string_view why, Time now, Step& step);
+  [[nodiscard]] bool would_fit(const Submission& submission);
+  [[nodiscard]] bool is_given_back(const std::string& gang);
   void keep_reservations(Time now, Step& step);
   [[nodiscard]] bool outranks_somebody(const Bundle& bundle);
   [[nodiscard]] bool is_gone(const std::string& pod, const std::string& uid);
@@ -130,11 +162,14 @@ class LiveScheduler {
   void tell(const Bundle& bundle, Verdict verdict, Time now, Step& step);
   void tell_pods(const LiveGang& gang, const Verdict& verdict, Time now, Step& step);
   void forget(const std::string& pod, Time now);
+  void forget_assumed(const std::set<std::string>& pods, Time now);
   void order_again(Time now, Step& step);
   void report_answered(const OpenOrder& open, Answer answer, Time now);
   void binding_answered(const OpenOrder& open, Answer answer, Time now);
   void order_pod(Step& step, WriteVerb verb, const std::string& pod, int attempts, bool uncertain = false);
   void report(Time now, Step& step);
+  // Whether nobody who starts together with that gang has a node.
+  [[nodiscard]] bool is_idle(const std::string& id);
   void report_cluster(Time now, Step& step);
   void read_config(Step& step);
   void remark(Step& step, const std::vector<Error>& faults);
@@ -146,9 +181,11 @@ class LiveScheduler {
   Cluster cluster_;
   Daemons daemons_{cluster_};
   GangTable table_;
+  Turns turns_;
   Volumes volumes_;
   std::unordered_map<std::string, std::size_t> node_texts_;  // hashes, to pass over heartbeats
   std::map<std::string, std::string, std::less<>> config_;   // texts of what concerns the whole cluster, by key
+  std::map<std::string, std::string, std::less<>> budgets_;  // texts of PodDisruptionBudgets, by namespace/name
   Promises* promises_ = nullptr;
   std::set<std::string> queued_;      // pods of queues that want a place
   std::set<std::string> dirty_;       // gangs that changed since they were looked at
@@ -157,10 +194,14 @@ class LiveScheduler {
   bool stood_by_ = false;   // changes were not remembered one by one
   bool room_grew_ = false;  // since all that waits was looked at
   std::map<std::uint64_t, OpenOrder> open_;
+  std::set<std::string> under_way_;              // pods that were being bound when we had the lease
   std::multimap<Time, OpenOrder> again_;         // refused orders by when to try again; their room is kept meanwhile
   std::multimap<Time, std::string> look_again_;  // gangs by when to look at them again, whatever happens
   std::set<std::string> going_;                  // pods on a node that are being deleted, anyone's
   std::set<std::string> crowded_out_;            // gangs that wait for room and may be worth an eviction
+  std::map<std::string, LinePlace, std::less<>> asked_last_;  // of those, by namespace
+  std::map<std::string, HalfBound> half_bound_;               // by the first gang of the bundle
+  Time next_give_back_ = {};
   std::vector<Reservation> reservations_;
   Time next_preemption_ = {};
   Time all_tried_at_ = {};

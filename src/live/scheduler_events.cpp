@@ -17,6 +17,7 @@ namespace gantree {
 namespace {
 
 constexpr std::string_view kDaemonSet = "DaemonSet";
+constexpr std::string_view kBudget = "PodDisruptionBudget";
 
 std::string key_of(std::string_view ns, std::string_view name) {
   std::string key(ns);
@@ -45,6 +46,11 @@ PodPhase phase_of(json::Value pod) {
          : phase == "Succeeded" ? PodPhase::kSucceeded
          : phase == "Failed"    ? PodPhase::kFailed
                                 : PodPhase::kPending;
+}
+
+std::int64_t created_of(const Object& object) {
+  const json::Value created = text_at(object.metadata(), "creationTimestamp");
+  return created ? parse_time(created.text()).value_or(0) : 0;
 }
 
 // What the pod's condition PodScheduled says.
@@ -81,10 +87,17 @@ LivePod read_pod(const LiveObject& object, const NamedObject& named) {
   }
   pod.queued = text_at(map_at(named.object.metadata(), "annotations"), kueue::kWorkloadAnnotation).present();
   pod.deleting = text_at(named.object.metadata(), "deletionTimestamp").present();
+  pod.created_seconds = created_of(named.object);
   if (pod.node.empty()) {
     read_told(value, pod);
     PodNeeds needs = read_needs(object.ns, object.name, spec);
-    if (!needs.claims.empty() || !needs.unsupported.empty()) {
+    if (object.oversized) {
+      needs.refusal = fmt::format(
+          "takes more than {} KiB to describe, so it is not looked at: its labels, annotations, "
+          "tolerations, selectors and affinity are too long",
+          kLargestObject >> 10U);
+    }
+    if (!needs.refusal.empty() || !needs.claims.empty() || !needs.unsupported.empty()) {
       pod.needs = std::make_unique<PodNeeds>(std::move(needs));
     }
   }
@@ -100,7 +113,7 @@ std::vector<ApiKind> LiveScheduler::kinds() const {
       {.group = "", .kind = "PersistentVolumeClaim", .versions = {"v1"}, .namespaced = true},
       {.group = "", .kind = "PersistentVolume", .versions = {"v1"}, .namespaced = false},
       {.group = "apps", .kind = kDaemonSet, .versions = {"v1"}, .namespaced = true},
-      {.group = "policy", .kind = "PodDisruptionBudget", .versions = {"v1"}, .namespaced = true},
+      {.group = "policy", .kind = kBudget, .versions = {"v1"}, .namespaced = true},
       {.group = "scheduling.k8s.io", .kind = "PriorityClass", .versions = {"v1"}, .namespaced = false},
   };
   for (const auto& dialect : dialects_) {
@@ -140,10 +153,23 @@ Result<> LiveScheduler::changed(LiveObject object, Time now) {
   const NamedObject named{.object = parsed->object, .ns = object.ns, .name = object.name};
   for (const auto& dialect : dialects_) {
     if (const std::string gang = dialect->defines(named); !gang.empty()) {
-      table_.define(gang, *dialect, std::move(object.text), dialect->partners(named));
+      const bool oversized = object.oversized;
+      table_.define(gang, *dialect, std::move(object.text), dialect->partners(named), created_of(named.object));
+      table_.find(gang)->refusal =
+          oversized ? fmt::format(
+                          "{} \"{}\" takes more than {} KiB, so it is not looked at: its annotations, or its "
+                          "status, are too long",
+                          named.object.kind, gang, kLargestObject >> 10U)
+                    : "";
       touch(gang);
       return {};
     }
+  }
+  if (object.kind == kBudget) {
+    // Only who would be evicted is read in its light.
+    budgets_.insert_or_assign(key_of(object.ns, object.name), std::move(object.text));
+    room_grew_ = true;
+    return {};
   }
   config_.insert_or_assign(config_key(object.group, object.kind, object.ns, object.name), std::move(object.text));
   // All gangs are read in its light, and its own status may be out of date.
@@ -184,9 +210,7 @@ Result<> LiveScheduler::node_changed(const LiveObject& object, Time now) {
   }
   it->second = hash;
   cluster_.upsert_node(std::move(*node));
-  const json::Value created = text_at(parsed->object.metadata(), "creationTimestamp");
-  daemons_.node_changed(object.name, Time(std::chrono::seconds(parse_time(created ? created.text() : "").value_or(0))),
-                        now);
+  daemons_.node_changed(object.name, Time(std::chrono::seconds(created_of(parsed->object))), now);
   room_grew_ = true;
   return {};
 }
@@ -314,6 +338,11 @@ void LiveScheduler::removed(std::string_view group, std::string_view kind, std::
     node_texts_.erase(std::string(name));
     cluster_.remove_node(name);
     // Those that were refused for the nodes' sake are told so.
+    room_grew_ = true;
+    return;
+  }
+  if (kind == kBudget) {
+    budgets_.erase(key_of(ns, name));
     room_grew_ = true;
     return;
   }

@@ -6,6 +6,7 @@
 
 #include "cycle/cycle.h"
 #include "live/notices.h"
+#include "live/parsed.h"
 #include "live/scheduler.h"
 #include "queue/quota.h"
 
@@ -21,6 +22,14 @@ using std::chrono::seconds;
 constexpr milliseconds kPreemptEvery = seconds(1);
 // Pods may take as long as their grace to go.
 constexpr milliseconds kReservedFor = minutes(30);
+
+// So many gangs of one namespace ask in one turn, and so many in all; the first in line, then the others by turns.
+constexpr std::size_t kMostAsking = 64;
+constexpr std::size_t kMostAskingInAll = 256;
+// Where a namespace has more budgets, or longer ones, nobody of it is evicted: who is protected would take too long to
+// find out.
+constexpr std::size_t kMostBudgets = 200;
+constexpr std::size_t kMostBudgetBytes = 1U << 20U;
 
 // Whether the budgets allow all of these together.
 bool within(const std::vector<DisruptionBudget>& budgets, const std::vector<RunningGang>& running,
@@ -72,7 +81,7 @@ void LiveScheduler::preempt(Time now, Step& step) {
   next_preemption_ = now + kPreemptEvery;
   std::map<std::string, Bundle> asking;
   std::int64_t highest = std::numeric_limits<std::int64_t>::min();
-  for (const std::string& id : std::exchange(crowded_out_, {})) {
+  for (const std::string& id : next_asking()) {
     Bundle bundle = table_.bundle(id);
     bool waits = false;
     for (const std::string& member : bundle) {
@@ -88,14 +97,35 @@ void LiveScheduler::preempt(Time now, Step& step) {
       asking.emplace(bundle.front(), std::move(bundle));
     }
   }
+  if (!crowded_out_.empty()) {
+    step.wake_by(next_preemption_);
+  }
+  if (asking.empty()) {
+    return;
+  }
   std::vector<Bundle> bundles = evictable(highest, asking);
+  std::set<std::string_view> namespaces;
+  for (const Bundle& bundle : bundles) {
+    for (const std::string& id : bundle) {
+      namespaces.insert(GangTable::namespace_of(id));
+    }
+  }
   for (const auto& [id, bundle] : asking) {
     bundles.push_back(bundle);
   }
-  const std::vector<json::Document> documents = documents_of(bundles);
+  std::vector<json::Document> documents = documents_of(bundles, step);
+  for (const std::string_view ns : namespaces) {
+    for (const std::string* text : budgets_of(ns)) {
+      step.figures.bytes_read += text->size();
+      if (auto parsed = parse(*text)) {
+        documents.push_back(std::move(parsed->document));
+      }
+    }
+  }
   Quota quota;
   std::vector<Error> faults;
   auto reading = take_in(readers_of(dialects_), documents, std::nullopt, cluster_, quota, &faults);
+  remark(step, faults);
   if (reading) {
     shield(asking);
     std::sort(reading->queue.begin(), reading->queue.end(), goes_before);
@@ -112,6 +142,70 @@ void LiveScheduler::preempt(Time now, Step& step) {
   cluster_.forget_running();
 }
 
+// Takes those whose turn it is out of those that are crowded out.
+std::vector<std::string> LiveScheduler::next_asking() {
+  std::map<std::string_view, std::set<LinePlace>> lines;
+  for (const std::string& id : crowded_out_) {
+    const LiveGang* gang = table_.find(id);
+    lines[GangTable::namespace_of(id)].insert(
+        gang != nullptr && gang->place ? *gang->place
+                                       : LinePlace{.settled = true, .behind = 0, .created_seconds = 0, .id = id});
+  }
+  std::vector<std::string> chosen;
+  const std::size_t share =
+      std::clamp<std::size_t>(kMostAskingInAll / std::max<std::size_t>(1, lines.size()), 4, kMostAsking);
+  for (auto& [ns, line] : lines) {
+    if (chosen.size() >= kMostAskingInAll) {
+      break;
+    }
+    std::size_t left = std::min(share, line.size());
+    const auto take = [&](std::set<LinePlace>::iterator it) {
+      chosen.push_back(it->id);
+      asked_last_.insert_or_assign(std::string(ns), *it);
+      line.erase(it);
+      --left;
+    };
+    const auto last = asked_last_.find(ns);
+    const auto resume = last == asked_last_.end() ? std::nullopt : std::optional(last->second);
+    for (const std::size_t first = left - left / 4; left > first;) {
+      chosen.push_back(line.begin()->id);
+      line.erase(line.begin());
+      --left;
+    }
+    while (left > 0) {
+      auto it = resume ? line.upper_bound(*resume) : line.begin();
+      take(it == line.end() ? line.begin() : it);
+    }
+  }
+  for (const std::string& id : chosen) {
+    crowded_out_.erase(id);
+  }
+  if (crowded_out_.empty()) {
+    asked_last_.clear();
+  }
+  return chosen;
+}
+
+// The texts of the budgets of a namespace.
+std::vector<const std::string*> LiveScheduler::budgets_of(std::string_view ns) const {
+  const std::string prefix = std::string(ns) + "/";
+  std::vector<const std::string*> texts;
+  for (auto it = budgets_.lower_bound(prefix); it != budgets_.end() && it->first.starts_with(prefix); ++it) {
+    texts.push_back(&it->second);
+  }
+  return texts;
+}
+
+// Whether it takes too long to find out whom the budgets of the namespace protect.
+bool LiveScheduler::too_many_budgets(std::string_view ns) const {
+  const std::vector<const std::string*> texts = budgets_of(ns);
+  std::size_t bytes = 0;
+  for (const std::string* text : texts) {
+    bytes += text->size();
+  }
+  return texts.size() > kMostBudgets || bytes > kMostBudgetBytes;
+}
+
 // The bundles all of whose pods are settled on nodes, of lower priority than that; not those that ask, and not what
 // queues have admitted, which goes as a whole or not at all.
 std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below,
@@ -121,6 +215,12 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below,
   for (const auto& [front, bundle] : asking) {
     seen.insert(bundle.begin(), bundle.end());
   }
+  std::map<std::string_view, bool> known;  // by namespace
+  const auto too_many_budgets = [&](std::string_view ns) {
+    const auto [it, fresh] = known.try_emplace(ns);
+    it->second = fresh ? this->too_many_budgets(ns) : it->second;
+    return it->second;
+  };
   const auto settled = [&](const std::string& key) {
     const LivePod& pod = *table_.find_pod(key);
     return !pod.assumed && !pod.deleting && !pod.queued && pod.priority < below;
@@ -135,7 +235,10 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below,
       const LiveGang* one = table_.find(member);
       return one == nullptr || (one->waiting == 0 && std::all_of(one->pods.begin(), one->pods.end(), settled));
     });
-    if (all && !table_.one_sided(bundle)) {
+    const bool shielded = std::any_of(bundle.begin(), bundle.end(), [&](const std::string& member) {
+      return too_many_budgets(GangTable::namespace_of(member));
+    });
+    if (all && !shielded && !table_.one_sided(bundle)) {
       found.push_back(std::move(bundle));
     }
   }
@@ -204,7 +307,7 @@ void LiveScheduler::preempt_for(Submission submission, const Bundle& bundle, Tim
         }
       }
     }
-    evict(eviction, now, step);
+    evict(table_.bundle(GangTable::id_of(eviction.key)), to_string(eviction.reason), eviction.message, now, step);
     who += fmt::format("{}{}/{}", who.empty() ? "" : ", ", eviction.key.ns, eviction.key.name);
   }
   const std::string message = who.empty() ? std::string("pods that are being deleted have still to leave its room")
@@ -241,18 +344,17 @@ void LiveScheduler::undo(const Decision& decision, const std::vector<Eviction>& 
   }
 }
 
-void LiveScheduler::evict(const Eviction& eviction, Time now, Step& step) {
+void LiveScheduler::evict(const Bundle& bundle, std::string_view reason, std::string_view why, Time now, Step& step) {
   ++step.figures.gangs_evicted;
-  step.news.push_back(
-      fmt::format("evicting gang \"{}/{}\", which {}", eviction.key.ns, eviction.key.name, eviction.message));
-  for (const std::string& id : table_.bundle(GangTable::id_of(eviction.key))) {
+  step.news.push_back(fmt::format("evicting gang \"{}\", which {}", bundle.front(), why));
+  for (const std::string& id : bundle) {
     LiveGang* gang = table_.find(id);
     if (gang == nullptr) {
       continue;
     }
     gang->verdict = Verdict{.state = GangState::kWaiting,
                             .reason = Reason::kGangIncomplete,
-                            .message = fmt::format("its pods were evicted: it {}", eviction.message)};
+                            .message = fmt::format("its pods were evicted: it {}", why)};
     unreported_.insert(id);
     for (const std::string& key : gang->pods) {
       const LivePod& pod = *table_.find_pod(key);
@@ -261,11 +363,7 @@ void LiveScheduler::evict(const Eviction& eviction, Time now, Step& step) {
       }
       order_pod(step, WriteVerb::kEvict, key, 1);
       notify(step,
-             {.about = pod_ref(key, pod.uid),
-              .warning = true,
-              .reason = to_string(eviction.reason),
-              .action = "Evicting",
-              .note = eviction.message},
+             {.about = pod_ref(key, pod.uid), .warning = true, .reason = reason, .action = "Evicting", .note = why},
              now);
     }
   }

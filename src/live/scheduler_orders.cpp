@@ -197,9 +197,10 @@ void LiveScheduler::order_again(Time now, Step& step) {
     const auto waits_for_it = [&](const Reservation& one) { return one.blockers.contains(open.pod); };
     const bool wanted =
         pod != nullptr && pod->uid == open.uid &&
-        (open.verb == WriteVerb::kBind ? pod->assumed
-                                       : !pod->deleting && !pod->ended() &&
-                                             std::any_of(reservations_.begin(), reservations_.end(), waits_for_it));
+        (open.verb == WriteVerb::kBind
+             ? pod->assumed
+             : !pod->deleting && !pod->ended() &&
+                   (is_given_back(pod->gang) || std::any_of(reservations_.begin(), reservations_.end(), waits_for_it)));
     if (wanted) {
       order_pod(step, open.verb, open.pod, open.attempts + 1, open.uncertain);
     }
@@ -225,31 +226,58 @@ void LiveScheduler::forget(const std::string& key, Time now) {
   }
 }
 
-void LiveScheduler::stop_leading(Time now) {
-  reservations_.clear();
-  crowded_out_.clear();
-  look_again_.clear();
-  // What may have been done stays booked until its event tells.
-  std::set<std::string> kept;
-  for (const auto& [id, open] : open_) {
-    kept.insert(open.pod);
-  }
-  for (const auto& [time, open] : std::exchange(again_, {})) {
-    if (open.uncertain) {
-      kept.insert(open.pod);
+void LiveScheduler::forget_assumed(const std::set<std::string>& pods, Time now) {
+  for (const std::string& key : pods) {
+    if (const LivePod* pod = table_.find_pod(key); pod != nullptr && pod->assumed) {
+      forget(key, now);
     }
   }
-  std::vector<std::string> assumed;
+}
+
+void LiveScheduler::stop_leading(Time now) {
+  // What may have been done stays booked until its event tells. So does what was answered: the answer may have been
+  // faster than the event.
+  std::set<std::string> undone;
+  for (const Reservation& reservation : std::exchange(reservations_, {})) {
+    undone.insert(reservation.pods.begin(), reservation.pods.end());
+  }
+  for (const auto& [time, open] : std::exchange(again_, {})) {
+    if (open.verb == WriteVerb::kBind && !open.uncertain) {
+      undone.insert(open.pod);
+    }
+  }
+  crowded_out_.clear();
+  look_again_.clear();
+  half_bound_.clear();
+  forget_assumed(undone, now);
+}
+
+void LiveScheduler::note_under_way() {
+  under_way_.clear();
+  for (auto& [id, open] : open_) {
+    if (open.verb == WriteVerb::kBind) {
+      under_way_.insert(open.pod);
+      // Where it is refused, it is not tried again as it was decided then.
+      open.attempts = kBindAttempts;
+    }
+  }
+}
+
+void LiveScheduler::start_leading(Time now) {
+  std::erase_if(again_, [&](const auto& item) {
+    const OpenOrder& open = item.second;
+    return open.verb != WriteVerb::kBind || !open.uncertain || !under_way_.contains(open.pod);
+  });
+  std::set<std::string> unseen;
   for (const auto& [id, gang] : table_.gangs()) {
     for (const std::string& key : gang.pods) {
-      if (table_.find_pod(key)->assumed && !kept.contains(key)) {
-        assumed.push_back(key);
+      if (table_.find_pod(key)->assumed && !under_way_.contains(key)) {
+        unseen.insert(key);
       }
     }
   }
-  for (const std::string& key : assumed) {
-    forget(key, now);
-  }
+  under_way_.clear();
+  forget_assumed(unseen, now);
 }
 
 void LiveScheduler::stand_by() {

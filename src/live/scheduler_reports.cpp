@@ -117,6 +117,14 @@ void LiveScheduler::tell_pods(const LiveGang& gang, const Verdict& verdict, Time
   }
 }
 
+bool LiveScheduler::is_idle(const std::string& id) {
+  const Bundle bundle = table_.bundle(id);
+  return std::all_of(bundle.begin(), bundle.end(), [&](const std::string& member) {
+    const LiveGang* gang = table_.find(member);
+    return gang == nullptr || (gang->placed == 0 && gang->counts.succeeded == 0);
+  });
+}
+
 void LiveScheduler::report(Time now, Step& step) {
   std::set<std::string> later;
   for (const std::string& id : unreported_) {
@@ -145,6 +153,7 @@ void LiveScheduler::report(Time now, Step& step) {
     const GangReport about{.object = parsed->object,
                            .members = gang->counts,
                            .verdict = news ? &*gang->verdict : nullptr,
+                           .idle = is_idle(id),
                            .now = rfc3339(now)};
     if (auto write = gang->dialect->report(about)) {
       gang->reported_at = now;

@@ -34,6 +34,10 @@ const char* to_string(Reason reason) {
       return "Deactivated";
     case Reason::kSuspended:
       return "Suspended";
+    case Reason::kGated:
+      return "AdmissionGated";
+    case Reason::kPodsNotReady:
+      return "PodsNotReady";
     case Reason::kEvicted:
       return "Evicted";
     case Reason::kExcessPods:

@@ -43,9 +43,11 @@ enum class Reason : std::uint8_t {
   kPriorityClassNotFound,
   kUnknownOwner,  // nobody here starts it
   kDeactivated,
-  kSuspended,   // by its user
-  kEvicted,     // it has to leave, and is not gone yet
-  kExcessPods,  // it runs with the pods that it was admitted with, and asks for more
+  kSuspended,     // by its user
+  kGated,         // somebody has to give leave first
+  kPodsNotReady,  // the pods of another have to be ready first
+  kEvicted,       // it has to leave, and is not gone yet
+  kExcessPods,    // it runs with the pods that it was admitted with, and asks for more
   kInvalidRequest,
 };
 inline constexpr Reason kLastReason = Reason::kInvalidRequest;
@@ -90,6 +92,7 @@ struct Eviction {
   std::string message;  // one sentence: for whom, and what was considered
   std::int64_t priority = 0;
   int pods = 0;
+  bool to_borrow = false;  // of one that is reclaimed: by a queue that may evict though it borrows
 };
 
 // What would happen.

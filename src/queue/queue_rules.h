@@ -35,6 +35,9 @@ struct QueueRules {
   bool strict = false;  // the first gang that waits holds back all behind it
   WithinRule within = WithinRule::kNever;
   ReclaimRule reclaim = ReclaimRule::kNever;
+  // What is a parent's own is for the queues below it to take back: it is enough that a gang stays within the quota of
+  // its queue, or of one parent on the way up. Else it has to stay within that of all of them.
+  bool takes_back_for_parents = false;
   // Whether a gang that has to borrow may evict gangs of lower priority in queues that borrow too, and up to
   // which priority of theirs; none: any.
   bool evicts_to_borrow = false;

@@ -13,8 +13,8 @@ bool is_in_line(const Submission& submission) {
     return true;
   }
   const Reason reason = submission.rejection->reason;
-  return reason != Reason::kDeactivated && reason != Reason::kSuspended && reason != Reason::kEvicted &&
-         reason != Reason::kExcessPods;
+  return reason != Reason::kDeactivated && reason != Reason::kSuspended && reason != Reason::kGated &&
+         reason != Reason::kEvicted && reason != Reason::kExcessPods;
 }
 
 namespace {

@@ -47,10 +47,14 @@ struct Submission {
   std::int64_t created_seconds = 0;  // Unix time; 0: not created yet, so it comes after all that waits
   std::optional<QueueId> queue;      // none: no quota, and whatever comes counts as within it
   bool may_evict = true;             // false: it waits rather than have others evicted (preemptionPolicy Never)
-  // Where false, nobody is evicted for it by share. So it is as long as another of its queue waits that might evict it:
-  // the other would take what was won for it, and more than it may take itself. And where it was evicted itself and
-  // nothing has ended since: else several could drive each other out in a circle for ever.
+  // Where false, nobody is evicted for it by share. So it is where it was evicted itself and nothing has ended since:
+  // else several could drive each other out in a circle for ever.
   bool may_evict_by_share = true;
+  // What others of its queue need of quota that wait and could evict it once it runs. Nobody is evicted for it by
+  // share where one of them could then start in its place: that one would get by it more than its share allows.
+  std::vector<WayDemands> outranked_by = {};
+  // It is known to wait. At its turn nothing is decided, and only its quota is kept: see queue/own_quota.h.
+  bool stands_by = false;
   Borrowing borrowing = Borrowing::kAllowed;
   bool own_quota_first = false;     // ways that do not borrow go before those that do
   bool evicts_before_next = false;  // each way is tried with evictions before the next one is looked at

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "queue/fair_shares.h"
 
@@ -20,24 +22,44 @@ class Search {
       rules_ = &quota_.rules(*submission_.queue);
       by_share_ = !quota_.share_strategies(*submission_.queue).empty();
     }
+    for (const auto& [cell, amount] : demand_) {
+      if (amount > 0 && !quota_.fits({{cell, amount}}, submission_.borrowing)) {
+        short_.insert(cell);
+      }
+    }
   }
 
-  std::vector<VictimCandidate> find(Offer offer, ShareStrategy strategy) && {
+  VictimOffer find(Offer offer, Ending ending, ShareStrategy strategy) && {
+    ending_ = ending;
     for (std::size_t i = 0; i < running_.size(); ++i) {
-      if (running_[i].evictable) {
-        consider(i);
+      if (running_[i].evictable && !is_of_the_tree(running_[i])) {
+        consider_near(i);
       }
+    }
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      if (running_[i].evictable && is_of_the_tree(running_[i])) {
+        consider_far(i);
+      }
+    }
+    if (ending == Ending::kWithinQuota && ends_.empty()) {
+      return {};
     }
     if (offer == Offer::kAll) {
       for (const std::size_t position : reclaimable_) {
-        found_.push_back({.position = position, .reason = EvictionReason::kReclaimed});
+        found_.push_back(reclaimed(position));
       }
     } else {
       take_back_lowest();
     }
     offer_by_share(offer, strategy);
     std::sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) { return a.position < b.position; });
-    return std::move(found_);
+    VictimOffer made{.candidates = std::move(found_), .within = {}};
+    for (const auto& [cell, amount] : demand_) {
+      if (const auto end = ends_.find(cell); end != ends_.end()) {
+        made.within.push_back({.cell = cell, .amount = amount, .end = end->second});
+      }
+    }
+    return made;
   }
 
   // The one that is taken from a queue that does not borrow without the others; or, by share, has less than it must
@@ -71,13 +93,30 @@ class Search {
  private:
   // What another queue of the tree uses that is not its own.
   struct Lent {
-    bool to_own_quota = true;                      // the submission would get back what is its queue's
-    std::map<QuotaId, std::vector<QuotaId>> ways;  // its cells that borrow, each with those above that do too
+    bool to_own_quota = true;                        // the submission would get back what is its queue's
+    bool without_own = true;                         // the same once all of its own queue that may go are gone
+    std::map<QuotaId, std::optional<QuotaId>> ends;  // of what is short: the lowest parent that both queues share
+    std::map<QuotaId, std::vector<QuotaId>> ways;    // its cells that borrow, each with those above that do too
   };
 
   [[nodiscard]] bool lower(const RunningGang& gang) const { return gang.priority < submission_.priority; }
 
-  void consider(std::size_t position) {
+  [[nodiscard]] bool is_of_the_tree(const RunningGang& gang) const {
+    return rules_ != nullptr && gang.queue && gang.queue != submission_.queue &&
+           quota_.rules(*gang.queue).tree == rules_->tree;
+  }
+
+  // Nothing short: it is for room on hosts.
+  [[nodiscard]] bool is_short(QuotaId cell) const { return short_.empty() || short_.contains(cell); }
+
+  [[nodiscard]] VictimCandidate reclaimed(std::size_t position) const {
+    return {.position = position,
+            .reason = EvictionReason::kReclaimed,
+            .to_borrow = !lent_.at(*running_[position].queue).to_own_quota && may_go_to_borrow(running_[position])};
+  }
+
+  // Of its own queue, or of none that lends to it.
+  void consider_near(std::size_t position) {
     const RunningGang& gang = running_[position];
     if (rules_ == nullptr) {
       if (lower(gang)) {
@@ -88,12 +127,9 @@ class Search {
     if (gang.queue == submission_.queue) {
       if (may_go_within(gang)) {
         found_.push_back({.position = position, .reason = EvictionReason::kPreempted});
-      }
-      return;
-    }
-    if (gang.queue && quota_.rules(*gang.queue).tree == rules_->tree) {
-      if (may_be_reclaimed(gang)) {
-        (lent_to(*gang.queue).to_own_quota || !by_share_ ? reclaimable_ : shared_).push_back(position);
+        for (const auto& [cell, amount] : gang.used) {
+          own_gone_[cell] += amount;
+        }
       }
       return;
     }
@@ -118,16 +154,43 @@ class Search {
     return false;
   }
 
-  [[nodiscard]] bool may_be_reclaimed(const RunningGang& gang) {
+  // Of another queue of the tree.
+  void consider_far(std::size_t position) {
+    const RunningGang& gang = running_[position];
     const Lent& lent = lent_to(*gang.queue);
     if (lent.ways.empty()) {
-      return false;
+      return;
     }
-    if (!lent.to_own_quota && !by_share_) {
-      return rules_->evicts_to_borrow && lower(gang) &&
-             gang.priority <= rules_->evicts_to_borrow_up_to.value_or(gang.priority);
+    if (!lent.to_own_quota && !by_share_ && may_go_to_borrow(gang)) {
+      reclaimable_.push_back(position);
+      return;
     }
-    return rules_->reclaim == ReclaimRule::kAny || (rules_->reclaim == ReclaimRule::kLowerPriority && lower(gang));
+    if (rules_->reclaim == ReclaimRule::kNever || (rules_->reclaim == ReclaimRule::kLowerPriority && !lower(gang))) {
+      return;
+    }
+    if (lent.to_own_quota) {
+      reclaimable_.push_back(position);
+    } else if (by_share_) {
+      shared_.push_back(position);
+    } else if (lent.without_own && ending_ == Ending::kWithinQuota) {
+      reclaimable_.push_back(position);
+      bind(lent);
+    }
+  }
+
+  [[nodiscard]] bool may_go_to_borrow(const RunningGang& gang) const {
+    return rules_->evicts_to_borrow && lower(gang) &&
+           gang.priority <= rules_->evicts_to_borrow_up_to.value_or(gang.priority);
+  }
+
+  // What is short has to end within quota below the parent that is shared with all of whom this is asked: the lowest.
+  void bind(const Lent& lent) {
+    for (const auto& [cell, end] : lent.ends) {
+      const auto [it, is_new] = ends_.try_emplace(cell, end);
+      if (!is_new && way_up(quota_, cell, end).size() < way_up(quota_, cell, it->second).size()) {
+        it->second = end;
+      }
+    }
   }
 
   // Two queues settle below the lowest parent that they share: what is above is the business of both.
@@ -143,11 +206,19 @@ class Search {
       }
       const std::optional<QuotaId> theirs = cell_like(ours, queue);
       const std::optional<QuotaId> shared = theirs ? shared_parent(ours, *theirs) : quota_.cell(ours).parent;
-      lent.to_own_quota = lent.to_own_quota && stays_within(ours, amount, shared);
-      if (!theirs) {
+      const bool own = is_own(ours, amount, shared, 0);
+      if (is_short(ours)) {
+        lent.ends.emplace(ours, shared);
+        lent.to_own_quota = lent.to_own_quota && own;
+        const auto gone = own_gone_.find(ours);
+        lent.without_own =
+            lent.without_own && (own || (gone != own_gone_.end() && is_own(ours, amount, shared, gone->second)));
+      }
+      // What is there and would be borrowed is taken from nobody.
+      if (!theirs || (!own && !is_short(ours))) {
         continue;
       }
-      std::vector<QuotaId> way = way_up(*theirs, shared);
+      std::vector<QuotaId> way = way_up(quota_, *theirs, shared);
       if (std::all_of(way.begin(), way.end(), [&](QuotaId cell) { return quota_.borrows(cell); })) {
         for (const QuotaId cell : way) {
           over_.try_emplace(cell, quota_.cell(cell).used - quota_.total(cell));
@@ -170,7 +241,7 @@ class Search {
   }
 
   [[nodiscard]] std::optional<QuotaId> shared_parent(QuotaId ours, QuotaId theirs) const {
-    const std::vector<QuotaId> above = way_up(ours, {});
+    const std::vector<QuotaId> above = way_up(quota_, ours, {});
     for (std::optional<QuotaId> at = theirs; at; at = quota_.cell(*at).parent) {
       if (std::find(above.begin(), above.end(), *at) != above.end()) {
         return at;
@@ -179,31 +250,13 @@ class Search {
     return std::nullopt;
   }
 
-  // A cell and those above it, below `end`.
-  [[nodiscard]] std::vector<QuotaId> way_up(QuotaId from, std::optional<QuotaId> end) const {
-    std::vector<QuotaId> way{from};
-    for (std::optional<QuotaId> at = quota_.cell(from).parent; at && at != end; at = quota_.cell(*at).parent) {
-      way.push_back(*at);
+  // Whether the demand stays within what is nominal below a parent. Where shares count, what is a parent's own is a
+  // matter of its share.
+  [[nodiscard]] bool is_own(QuotaId cell, std::int64_t amount, std::optional<QuotaId> end, std::int64_t gone) const {
+    if (by_share_ && rules_->takes_back_for_parents) {
+      return amount <= quota_.total(cell) - std::max<std::int64_t>(0, quota_.cell(cell).used - gone);
     }
-    return way;
-  }
-
-  // Whether the demand stays within what is nominal in a cell and those above it, below `end`.
-  [[nodiscard]] bool stays_within(QuotaId from, std::int64_t needed, std::optional<QuotaId> end) const {
-    for (const QuotaId id : way_up(from, end)) {
-      const QuotaCell& cell = quota_.cell(id);
-      const std::int64_t total = quota_.total(id);
-      if (needed > total - cell.used) {
-        return false;
-      }
-      // What it does not lend covers its part; the rest counts at the parent.
-      const std::int64_t own = cell.lending_limit ? total - *cell.lending_limit : 0;
-      needed -= std::min(needed, std::max<std::int64_t>(0, own - cell.used));
-      if (needed == 0) {
-        break;
-      }
-    }
-    return true;
+    return stays_within(quota_, *rules_, {.cell = cell, .amount = amount, .end = end}, gone);
   }
 
   // What a gang uses most of what is lent.
@@ -260,7 +313,7 @@ class Search {
     sort_lowest_first(reclaimable_);
     for (const std::size_t position : reclaimable_) {
       if (take(position)) {
-        found_.push_back({.position = position, .reason = EvictionReason::kReclaimed});
+        found_.push_back(reclaimed(position));
       }
     }
   }
@@ -287,9 +340,13 @@ class Search {
   const Submission& submission_;
   const QuotaDemand& demand_;
   std::span<const RunningGang> running_;
-  const QueueRules* rules_ = nullptr;     // of the submission's queue
-  bool by_share_ = false;                 // it evicts by share where it would borrow
-  std::map<QueueId, Lent> lent_;          // by other queue of the tree
+  const QueueRules* rules_ = nullptr;  // of the submission's queue
+  bool by_share_ = false;              // it evicts by share where it would borrow
+  Ending ending_ = Ending::kAnyhow;
+  std::set<QuotaId> short_;                         // cells of the demand for which quota is short
+  std::map<QuotaId, std::int64_t> own_gone_;        // what those of its own queue use that may go, by cell
+  std::map<QuotaId, std::optional<QuotaId>> ends_;  // of what has to end within quota
+  std::map<QueueId, Lent> lent_;                    // by other queue of the tree
   std::map<QuotaId, std::int64_t> over_;  // what is used beyond quota and not yet offered, by cell of the ways
   std::vector<std::size_t> reclaimable_;  // gangs of other queues of the tree
   std::vector<std::size_t> shared_;       // the same, where shares decide
@@ -298,13 +355,33 @@ class Search {
 
 }  // namespace
 
+VictimOffer victim_offer(const Quota& quota, const Submission& submission, const QuotaDemand& demand,
+                         std::span<const RunningGang> running, Offer offer, Ending ending, ShareStrategy strategy) {
+  // Only where others of its own queue may go is there another ending than the one that is.
+  const bool pointless = ending == Ending::kWithinQuota &&
+                         (!submission.queue || quota.rules(*submission.queue).within == WithinRule::kNever ||
+                          quota.rules(*submission.queue).reclaim == ReclaimRule::kNever);
+  if (!submission.may_evict || pointless) {
+    return {};
+  }
+  return Search(quota, submission, demand, running).find(offer, ending, strategy);
+}
+
 std::vector<VictimCandidate> victim_candidates(const Quota& quota, const Submission& submission,
                                                const QuotaDemand& demand, std::span<const RunningGang> running,
                                                Offer offer, ShareStrategy strategy) {
-  if (!submission.may_evict) {
-    return {};
+  for (const Ending ending : {Ending::kWithinQuota, Ending::kAnyhow}) {
+    VictimOffer made = victim_offer(quota, submission, demand, running, offer, ending, strategy);
+    if (!made.candidates.empty()) {
+      return std::move(made.candidates);
+    }
   }
-  return Search(quota, submission, demand, running).find(offer, strategy);
+  return {};
+}
+
+bool stay_within(const Quota& quota, const Submission& submission, std::span<const OwnPart> parts) {
+  return std::all_of(parts.begin(), parts.end(),
+                     [&](const OwnPart& part) { return stays_within(quota, quota.rules(*submission.queue), part, 0); });
 }
 
 bool outranks(const QueueRules& rules, const Submission& waits, const Submission& starts) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "service/dispatcher.h"
 
 namespace gantree {
@@ -62,7 +64,8 @@ class Inbox::KindSink final : public kube::Sink {
   bool namespaced_;
 };
 
-Inbox::Inbox(LoopMailbox& mailbox, Log& log, const std::vector<ApiKind>& kinds) {
+Inbox::Inbox(LoopMailbox& mailbox, Log& log, const std::vector<ApiKind>& kinds, kube::ReflectorOptions options)
+    : options_(std::move(options)) {
   for (const ApiKind& kind : kinds) {
     sinks_.push_back(std::make_unique<KindSink>(mailbox, log, kind));
   }
@@ -74,6 +77,7 @@ std::vector<kube::WatchRequest> Inbox::requests() {
   std::vector<kube::WatchRequest> requests;
   for (const auto& sink : sinks_) {
     requests.push_back(sink->request());
+    requests.back().options = options_;
   }
   return requests;
 }

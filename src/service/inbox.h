@@ -17,13 +17,14 @@ namespace gantree {
 class Inbox {
  public:
   // Mailbox and log must outlive it, and it the watches.
-  Inbox(LoopMailbox& mailbox, Log& log, const std::vector<ApiKind>& kinds);
+  Inbox(LoopMailbox& mailbox, Log& log, const std::vector<ApiKind>& kinds, kube::ReflectorOptions options = {});
   ~Inbox();
 
   [[nodiscard]] std::vector<kube::WatchRequest> requests();
 
  private:
   class KindSink;
+  kube::ReflectorOptions options_;
   std::vector<std::unique_ptr<KindSink>> sinks_;
 };
 

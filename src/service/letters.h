@@ -30,7 +30,9 @@ struct WriteAnswered {
 };
 struct LeadershipChanged {
   bool leading = false;
-  bool after_another = false;  // whose last writes the watches may not have told of yet
+  bool after_another = false;                        // whose last writes may still be on their way to the server
+  std::uint64_t term = 1;                            // of leading; see kube::Client::set_term()
+  std::chrono::steady_clock::time_point since = {};  // when the lease was had, or later
 };
 // To be run on the loop's thread, which owns the state: a scrape of the metrics, say.
 struct Errand {

@@ -16,8 +16,11 @@ constexpr milliseconds kHeartbeat{5'000};
 // How soon an event that had no leave is tried again.
 constexpr milliseconds kEventPoll{100};
 constexpr milliseconds kLongestRest{500};
-// The watches of a server in good health are late by milliseconds.
+// The last write of another that led may be on its way to the server when its lease is free.
 constexpr milliseconds kHandOver{1'000};
+// While watches are proving that they are fresh nothing tells that the last one is.
+constexpr milliseconds kProofPoll{20};
+constexpr milliseconds kLongProof{10'000};
 
 // The time of day when the process started, and what has passed since: somebody may set the clock.
 Time wall_clock() {
@@ -41,64 +44,114 @@ Loop::Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const
       scheduler_(options),
       queues_(scheduler_.cluster(), queues),
       dispatcher_(surroundings_.writer, surroundings_.mailbox),
-      leading_(leading),
-      heartbeat_(Steady::now().time_since_epoch().count()) {
+      leading_(leading) {
+  if (!surroundings_.clock.wall) {
+    surroundings_.clock.wall = wall_clock;
+  }
+  heartbeat_ = surroundings_.clock.now().time_since_epoch().count();
   scheduler_.rely_on(&queues_);
 }
 
 milliseconds Loop::silence() const {
-  return std::chrono::duration_cast<milliseconds>(Steady::now().time_since_epoch() - Steady::duration(heartbeat_));
+  return std::chrono::duration_cast<milliseconds>(surroundings_.clock.now().time_since_epoch() -
+                                                  Steady::duration(heartbeat_));
 }
 
 bool Loop::run(milliseconds patience) {
-  std::optional<Steady::time_point> give_up;
   for (;;) {
-    Time now = wall_clock();
-    std::vector<Letter> letters = surroundings_.mailbox.take(next_wake(now));
-    now = wall_clock();
-    for (Letter& letter : letters) {
-      take(std::move(letter), now);
-    }
-    heartbeat_ = Steady::now().time_since_epoch().count();
-    if (!synced_ && surroundings_.synced()) {
-      synced_ = true;
-      news_ = true;
-      // What was listed last may still be in the mailbox.
-      continue;
-    }
-    if (synced_ && !std::exchange(announced_, true)) {
-      surroundings_.log.info("all objects are listed",
-                             {{"nodes", std::to_string(scheduler_.cluster().inventory().size())},
-                              {"pods", std::to_string(scheduler_.cluster().pods())}});
-    }
-    const bool due = news_ || (wake_ && *wake_ <= now);
-    if (synced_ && leading_ && !stopping_ && due && Steady::now() >= rest_until_) {
-      step(now);
-    } else if (!leading_) {
-      scheduler_.stand_by();
-      queues_.stand_by();
-    }
-    dispatcher_.send(now);
-    if (stopping_) {
-      if (!give_up) {
-        give_up = Steady::now() + patience;
-      }
-      if (dispatcher_.waiting() + dispatcher_.in_flight() == 0) {
-        return true;
-      }
-      if (Steady::now() >= *give_up) {
-        surroundings_.log.warning("stopped before every write was answered",
-                                  {{"writes", std::to_string(dispatcher_.waiting() + dispatcher_.in_flight())}});
-        return dispatcher_.in_flight() == 0;
-      }
+    if (const auto end = turn(surroundings_.mailbox.take(next_wake()), patience)) {
+      return *end;
     }
   }
 }
 
-Loop::Steady::time_point Loop::next_wake(Time now) const {
-  const Steady::time_point here = Steady::now();
+std::optional<bool> Loop::turn(std::vector<Letter> letters, milliseconds patience) {
+  const Time now = surroundings_.clock.wall();
+  for (Letter& letter : letters) {
+    take(std::move(letter), now);
+  }
+  heartbeat_ = surroundings_.clock.now().time_since_epoch().count();
+  if (!synced_ && surroundings_.synced()) {
+    synced_ = true;
+    news_ = true;
+    // What was listed last may still be in the mailbox.
+    return std::nullopt;
+  }
+  if (synced_ && !std::exchange(announced_, true)) {
+    surroundings_.log.info("all objects are listed",
+                           {{"nodes", std::to_string(scheduler_.cluster().inventory().size())},
+                            {"pods", std::to_string(scheduler_.cluster().pods())}});
+  }
+  if (synced_ && hand_over_ && !stopping_) {
+    follow_hand_over(now);
+  }
+  const bool decides = leading_ && !hand_over_;
+  const bool due = news_ || (wake_ && *wake_ <= now);
+  if (synced_ && decides && !stopping_ && due && surroundings_.clock.now() >= rest_until_) {
+    step(now);
+  } else if (!decides) {
+    scheduler_.stand_by();
+    queues_.stand_by();
+  }
+  dispatcher_.send(now);
+  return stopping_ ? drain(patience) : std::nullopt;
+}
+
+// Whether the end has come: see run().
+std::optional<bool> Loop::drain(milliseconds patience) {
+  if (!give_up_) {
+    give_up_ = surroundings_.clock.now() + patience;
+  }
+  if (dispatcher_.waiting() + dispatcher_.in_flight() == 0) {
+    return true;
+  }
+  if (surroundings_.clock.now() >= *give_up_) {
+    surroundings_.log.warning("stopped before every write was answered",
+                              {{"writes", std::to_string(dispatcher_.waiting() + dispatcher_.in_flight())}});
+    return dispatcher_.in_flight() == 0;
+  }
+  return std::nullopt;
+}
+
+void Loop::follow_hand_over(Time now) {
+  using State = HandOver::State;
+  HandOver& step = *hand_over_;
+  const Steady::time_point here = surroundings_.clock.now();
+  if (step.state == State::kReading) {
+    const auto took = std::chrono::duration_cast<milliseconds>(here - step.since);
+    surroundings_.log.info("every watch is shown to be as fresh as the lease",
+                           {{"took", fmt::format("{}ms", took.count())}});
+    metrics_.handed_over(took);
+    hand_over_.reset();
+    scheduler_.start_leading(now);
+    queues_.start_leading();
+    return;
+  }
+  if (step.state == State::kAsks) {
+    if (surroundings_.prove_fresh) {
+      surroundings_.prove_fresh(step.since);
+    }
+    step.state = State::kProving;
+  }
+  const std::vector<std::string> stale =
+      surroundings_.stale ? surroundings_.stale(step.since) : std::vector<std::string>();
+  if (stale.empty()) {
+    step.state = State::kReading;  // what was told last may still be in the mailbox
+  } else if (here >= step.warn_at) {
+    step.warn_at = here + (here - step.since);
+    surroundings_.log.warning("nothing is decided yet: watches are not shown to be as fresh as the lease",
+                              {{"resources", fmt::format("{}", fmt::join(stale, ", "))}});
+  }
+}
+
+Loop::Steady::time_point Loop::next_wake() const {
+  const Time now = surroundings_.clock.wall();
+  const Steady::time_point here = surroundings_.clock.now();
   if (!synced_ || stopping_) {
     return here + kSyncPoll;
+  }
+  if (hand_over_) {
+    return hand_over_->state == HandOver::State::kReading ? here : here + kProofPoll;
   }
   Steady::time_point until = here + kHeartbeat;
   if (leading_ && news_) {
@@ -141,6 +194,11 @@ void Loop::take_change(const LiveObject& object, Time now) {
                                  {"what", without_places(taken.error().message)}});
     }
   };
+  if (object.oversized) {
+    surroundings_.log.warning("an object is too large to be looked at",
+                              {{"object", fmt::format("{} {}/{}", object.kind, object.ns, object.name)},
+                               {"most", fmt::format("{} bytes", kLargestObject)}});
+  }
   complain(queues_.changed(object, now));
   if (!kueue::Controller::owns(object.group, object.kind)) {
     const std::uint64_t before = scheduler_.cluster().inventory().position();
@@ -189,9 +247,15 @@ void Loop::take_answer(const WriteAnswered& answer, Time now) {
 void Loop::set_leading(const LeadershipChanged& change, Time now) {
   leading_ = change.leading;
   news_ = true;
+  hand_over_.reset();
   if (change.leading) {
+    surroundings_.writer.set_term(change.term);
+    scheduler_.note_under_way();
+    queues_.note_under_way();
+    hand_over_ = HandOver{
+        .state = HandOver::State::kAsks, .since = change.since, .warn_at = surroundings_.clock.now() + kLongProof};
     if (change.after_another) {
-      rest_until_ = Steady::now() + kHandOver;
+      rest_until_ = surroundings_.clock.now() + kHandOver;
     }
     return;
   }
@@ -204,7 +268,7 @@ void Loop::set_leading(const LeadershipChanged& change, Time now) {
 }
 
 void Loop::step(Time now) {
-  const Steady::time_point began = Steady::now();
+  const Steady::time_point began = surroundings_.clock.now();
   news_ = false;
   for (const std::string& node : scheduler_.take_freed_nodes(now)) {
     queues_.node_changed(node);
@@ -215,8 +279,8 @@ void Loop::step(Time now) {
   // What queues have given away is booked first, so that nobody else gets it.
   Step queues = queues_.step(now);
   Step pods = scheduler_.step(now);
-  const auto took = Steady::now() - began;
-  rest_until_ = Steady::now() + std::min<Steady::duration>(took, kLongestRest);
+  const auto took = surroundings_.clock.now() - began;
+  rest_until_ = surroundings_.clock.now() + std::min<Steady::duration>(took, kLongestRest);
   wake_ = queues.wake && pods.wake ? std::min(queues.wake, pods.wake) : queues.wake ? queues.wake : pods.wake;
   queues.figures.add(pods.figures);
   metrics_.stepped(queues.figures, took);
@@ -258,7 +322,8 @@ std::string Loop::metrics_page(const kube::Counters& reads, const kube::Counters
                         .writes = writes,
                         .queues = queues_.queue_statuses(),
                         .leading = leading_,
-                        .synced = synced_});
+                        .synced = synced_,
+                        .hand_over = hand_over_.has_value()});
 }
 
 }  // namespace gantree

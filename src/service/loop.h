@@ -4,9 +4,10 @@
 //      ▲                                                                                        │
 //      └────────────────────────── watches, answers, leadership ◄───────────────────────────────┘
 //
-// It decides only while all lists are complete and this process leads. After a step it rests as long as the step
-// took, so that a storm of events costs at most half a core. When told to stop it decides nothing more, but sees the
-// bindings through that it has decided on: a gang is not left half bound.
+// It decides only while all lists are complete and this process leads, and not before every watch has been shown to be
+// as fresh as the lease: whoever led before may have given away what a silent watch has not told of. After a step it
+// rests as long as the step took, so that a storm of events costs at most half a core. When told to stop it decides
+// nothing more, but sees the bindings through that it has decided on: a gang is not left half bound.
 //
 // The scheduler of pods and the controller of queues take turns; both work on one cluster.
 //
@@ -18,6 +19,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "kube/client.h"
 #include "kueue/controller.h"
@@ -29,12 +32,21 @@
 
 namespace gantree {
 
+struct LoopClock {
+  std::function<std::chrono::steady_clock::time_point()> now = [] { return std::chrono::steady_clock::now(); };
+  std::function<Time()> wall = {};  // absent: the time of day when the process started, and what has passed since
+};
+
 struct LoopSurroundings {
   LoopMailbox& mailbox;
   Log& log;
   kube::Client& writer;
   std::function<bool()> synced;                 // whether all that is watched has been listed
   std::function<bool()> serves_workloads = {};  // whether there can be Workloads; absent: there can
+  // Has all watches shown to be as fresh as that instant, and which are not as yet; absent: all are.
+  std::function<void(std::chrono::steady_clock::time_point)> prove_fresh = {};
+  std::function<std::vector<std::string>(std::chrono::steady_clock::time_point)> stale = {};
+  LoopClock clock = {};
 };
 
 class Loop {
@@ -46,6 +58,10 @@ class Loop {
   // Until a Stop comes and all bindings are through, or `patience` after it is over: false, if writes are still under
   // way then.
   [[nodiscard]] bool run(std::chrono::milliseconds patience);
+  // One round of it, which waits for nothing, and when the next one is due if no letter comes before. What run()
+  // returns, where that was the last round.
+  [[nodiscard]] std::optional<bool> turn(std::vector<Letter> letters, std::chrono::milliseconds patience);
+  [[nodiscard]] std::chrono::steady_clock::time_point next_wake() const;
 
   [[nodiscard]] LiveScheduler& scheduler() { return scheduler_; }
   // All that has to be watched.
@@ -71,8 +87,19 @@ class Loop {
   void log_placed(const StepFigures& figures, Steady::duration took);
   void take_answer(const WriteAnswered& answer, Time now);
   void set_leading(const LeadershipChanged& change, Time now);
+  void follow_hand_over(Time now);
+  [[nodiscard]] std::optional<bool> drain(std::chrono::milliseconds patience);
   void step(Time now);
-  [[nodiscard]] Steady::time_point next_wake(Time now) const;
+
+  // From the lease to the first decision.
+  //
+  //   asks ──► proving ──all watches are fresh──► reading what they told by then ──► leads
+  struct HandOver {
+    enum class State : std::uint8_t { kAsks, kProving, kReading };
+    State state = State::kAsks;
+    Steady::time_point since;    // when the lease was had
+    Steady::time_point warn_at;  // that it takes long
+  };
 
   LoopSurroundings surroundings_;
   LiveScheduler scheduler_;
@@ -83,6 +110,8 @@ class Loop {
   bool announced_ = false;    // that all is listed
   bool news_ = true;          // something came since the last step
   std::optional<Time> wake_;  // the last step asked for it
+  std::optional<HandOver> hand_over_;
+  std::optional<Steady::time_point> give_up_;  // when told to stop
   Steady::time_point rest_until_ = {};
   std::atomic<bool> synced_ = false;
   std::atomic<bool> leading_ = false;

@@ -32,6 +32,7 @@ using prometheus::Registry;
 
 const Histogram::BucketBoundaries kStepSeconds = {1e-5, 1e-4, 5e-4, 1e-3, 5e-3, 0.01, 0.05, 0.1, 0.5, 1, 5};
 const Histogram::BucketBoundaries kWaitSeconds = {0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800, 7200, 86400};
+const Histogram::BucketBoundaries kHandOverSeconds = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
 const Histogram::BucketBoundaries kCallSeconds = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10};
 
 // Resident memory in bytes; 0 where the system does not tell.
@@ -112,7 +113,13 @@ struct Metrics::Families {
   Gauge& nodes = family(registry, BuildGauge(), "gantree_nodes", "Nodes known").Add({});
   Gauge& placed_pods =
       family(registry, BuildGauge(), "gantree_pods", "Pods that hold room on a node, assumed ones included").Add({});
-  Gauge& leading = family(registry, BuildGauge(), "gantree_leading", "1: this process decides").Add({});
+  Gauge& leading = family(registry, BuildGauge(), "gantree_leading", "1: this process has the lease").Add({});
+  Gauge& proving = family(registry, BuildGauge(), "gantree_hand_over",
+                          "1: it has the lease, and decides when its watches are shown to be as fresh as that")
+                       .Add({});
+  Histogram& hand_over = family(registry, BuildHistogram(), "gantree_hand_over_seconds",
+                                "From the lease until every watch was shown to be as fresh as that")
+                             .Add({}, kHandOverSeconds);
   Gauge& synced = family(registry, BuildGauge(), "gantree_synced", "1: all that is watched has been listed").Add({});
   Gauge& queued = family(registry, BuildGauge(), "gantree_writes_queued", "Writes that wait to be sent").Add({});
   Gauge& in_flight = family(registry, BuildGauge(), "gantree_writes_in_flight", "Writes sent and not answered").Add({});
@@ -162,12 +169,17 @@ void Metrics::answered(const WriteAnswered& answer) {
   }
 }
 
+void Metrics::handed_over(std::chrono::milliseconds took) {
+  families_->hand_over.Observe(std::chrono::duration<double>(took).count());
+}
+
 std::string Metrics::page(const MetricSources& sources) {
   Families& families = *families_;
   fill_waiting(sources.scheduler.table());
   fill_domains(sources.scheduler.cluster());
   fill_queues(sources.queues);
   families.leading.Set(sources.leading ? 1 : 0);
+  families.proving.Set(sources.hand_over ? 1 : 0);
   families.synced.Set(sources.synced ? 1 : 0);
   families.queued.Set(static_cast<double>(sources.dispatcher.waiting()));
   families.in_flight.Set(static_cast<double>(sources.dispatcher.in_flight()));

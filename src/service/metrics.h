@@ -24,6 +24,7 @@ struct MetricSources {
   const kueue::QueueStatuses& queues;
   bool leading = false;
   bool synced = false;
+  bool hand_over = false;
 };
 
 class Metrics {
@@ -33,6 +34,7 @@ class Metrics {
 
   void stepped(const StepFigures& figures, std::chrono::nanoseconds took);
   void answered(const WriteAnswered& answer);
+  void handed_over(std::chrono::milliseconds took);
   // In the text format of Prometheus.
   [[nodiscard]] std::string page(const MetricSources& sources);
 

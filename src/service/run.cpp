@@ -16,8 +16,10 @@
 #include "kube/leader.h"
 #include "kube/watches.h"
 #include "service/inbox.h"
+#include "service/leadership.h"
 #include "service/loop.h"
 #include "service/signal_watch.h"
+#include "webhook/access.h"
 #include "webhook/serving.h"
 
 namespace gantree {
@@ -26,6 +28,9 @@ namespace {
 
 // How long the loop may be silent before the process counts as ill.
 constexpr std::chrono::seconds kLongestSilence{30};
+// Of those who read health or metrics, at once; and how long each may take to ask and to take the answer.
+constexpr std::size_t kMostReaders = 256;
+constexpr std::chrono::milliseconds kPageTimeout{3'000};
 
 std::string identity() {
   std::array<char, 256> host = {};
@@ -41,23 +46,32 @@ http::Response health(const Loop& loop) {
                                           : http::plain(503, "the scheduling loop does not move");
 }
 
-http::Response readiness(const Loop& loop) {
-  const http::Response healthy = health(loop);
-  if (healthy.status != 200 || loop.synced()) {
+// Whoever is ready gets the API server's questions, so a replica that does not answer them yet is not. `webhooks` is
+// null where none are asked for.
+http::Response readiness(const Loop& loop, const webhook::Serving* webhooks) {
+  http::Response healthy = health(loop);
+  if (healthy.status != 200) {
     return healthy;
   }
-  return http::plain(503, "the cluster's objects are still being listed");
+  if (!loop.synced()) {
+    return http::plain(503, "the cluster's objects are still being listed");
+  }
+  if (webhooks != nullptr && !webhooks->ready()) {
+    return http::plain(503, "the webhooks are not served yet");
+  }
+  return healthy;
 }
 
 // Health and readiness are answered at once; the metrics by the loop, which owns what they tell of.
-http::Handler pages(Loop& loop, LoopMailbox& mailbox, const kube::Counters& reads, const kube::Counters& writes) {
-  return [&](const http::IncomingRequest& request, http::Reply reply) {
+http::Handler pages(Loop& loop, LoopMailbox& mailbox, const kube::Counters& reads, const kube::Counters& writes,
+                    const webhook::Serving* webhooks) {
+  return [&, webhooks](const http::IncomingRequest& request, http::Reply reply) {
     if (request.method != "GET" && request.method != "HEAD") {
       reply.send(http::method_not_allowed("GET, HEAD"));
     } else if (request.path == "/healthz") {
       reply.send(health(loop));
     } else if (request.path == "/readyz") {
-      reply.send(readiness(loop));
+      reply.send(readiness(loop, webhooks));
     } else if (request.path == "/metrics") {
       auto kept = std::make_shared<http::Reply>(std::move(reply));
       mailbox.post(Errand{[&, kept] {
@@ -72,35 +86,16 @@ http::Handler pages(Loop& loop, LoopMailbox& mailbox, const kube::Counters& read
   };
 }
 
-kube::LeaderHandlers leader_handlers(LoopMailbox& mailbox, Log& log, const std::string& self) {
-  auto others = std::make_shared<std::atomic<bool>>(false);
-  return {.started =
-              [&, others] {
-                log.info("leading");
-                mailbox.post(LeadershipChanged{.leading = true, .after_another = *others});
-              },
-          .stopped =
-              [&] {
-                log.warning("no longer leading");
-                mailbox.post(LeadershipChanged{.leading = false, .after_another = false});
-              },
-          .changed =
-              [&log, self, others](const std::string& holder) {
-                if (holder != self && !holder.empty()) {
-                  *others = true;
-                  log.info("another leads", {{"holder", holder}});
-                }
-              },
-          .failed =
-              [&log, failures = std::make_shared<std::atomic<unsigned>>(0)](const std::string& what) {
-                // The first one is worth a line, and then ever fewer.
-                const unsigned count = ++*failures;
-                if ((count & (count - 1)) == 0) {
-                  log.warning(
-                      "the lease cannot be had, so this process does not work; gantree doctor tells what is missing",
-                      {{"what", what}, {"failures", std::to_string(count)}});
-                }
-              }};
+http::Handler probe_pages(Loop& loop, const webhook::Serving* webhooks) {
+  return [&, webhooks](const http::IncomingRequest& request, http::Reply reply) {
+    if (request.method != "GET" && request.method != "HEAD") {
+      reply.send(http::method_not_allowed("GET, HEAD"));
+    } else if (request.path == "/healthz" || request.path == "/readyz") {
+      reply.send(request.path == "/healthz" ? health(loop) : readiness(loop, webhooks));
+    } else {
+      reply.send(http::plain(404, "there are /healthz and /readyz"));
+    }
+  };
 }
 
 bool serves_workloads(const kube::Watches& watches) {
@@ -119,6 +114,14 @@ Options named(Options options, const std::string& self) {
 
 std::chrono::milliseconds renew_deadline(const RunOptions& options) {
   return options.lease_duration * 7 / 10;
+}
+
+// What little it writes, for the webhooks, goes over HTTP/2 as its lists and watches do: where both versions began
+// connections at once, libcurl 7.88 gave the answers of some requests to others.
+kube::ClientOptions read_options() {
+  kube::ClientOptions made;
+  made.http2_for_writes = true;
+  return made;
 }
 
 kube::ClientOptions write_options(const RunOptions& options) {
@@ -141,24 +144,29 @@ class Service {
         config_(config),
         read_transport_(kube::make_endpoint(config, credentials)),
         write_transport_(kube::make_endpoint(config, credentials)),
-        reader_(read_transport_, credentials),
+        reader_(read_transport_, credentials, read_options()),
         writer_(write_transport_, credentials, write_options(options)),
         loop_({.mailbox = mailbox_,
                .log = log,
                .writer = writer_,
                .synced = [this] { return watches_ && watches_->synced(); },
-               .serves_workloads = [this] { return watches_ && serves_workloads(*watches_); }},
+               .serves_workloads = [this] { return watches_ && serves_workloads(*watches_); },
+               .prove_fresh = [this](std::chrono::steady_clock::time_point since) { watches_->prove_fresh(since); },
+               .stale = [this](std::chrono::steady_clock::time_point since) { return watches_->stale(since); }},
               named(options.scheduler, self_), named(options.queues, self_), !options.leader_elect) {}
 
   Result<> run() {
+    serve_webhooks();  // the pages tell whether it does
     if (auto served = serve_pages(); !served) {
       return served;
     }
     if (auto stands = stand_for_election(); !stands) {
       return stands;
     }
-    serve_webhooks();
-    Inbox inbox(mailbox_, log_, loop_.kinds());
+    kube::ReflectorOptions watching;
+    watching.catch_up = options_.catch_up;
+    watching.notice_silence_of(options_.watch_silence);
+    Inbox inbox(mailbox_, log_, loop_.kinds(), watching);
     watches_ = std::make_unique<kube::Watches>(reader_, inbox.requests());
     log_.info("started",
               {{"version", GANTREE_VERSION}, {"server", config_.server}, {"as", config_.origin}, {"identity", self_}});
@@ -175,16 +183,29 @@ class Service {
   }
 
   Result<> serve_pages() {
-    if (options_.listen.empty()) {
+    auto all = pages(loop_, mailbox_, reader_.counters(), writer_.counters(), webhooks_.get());
+    if (auto served = serve(server_, options_.listen, std::move(all), "health and metrics"); !served) {
+      return served;
+    }
+    return serve(probe_server_, options_.probe_listen, probe_pages(loop_, webhooks_.get()), "health for probes");
+  }
+
+  Result<> serve(std::unique_ptr<http::Server>& server, const std::string& listen, http::Handler handler,
+                 std::string_view what) {
+    if (listen.empty()) {
       return {};
     }
-    auto started = http::Server::start({.listen = options_.listen},
-                                       pages(loop_, mailbox_, reader_.counters(), writer_.counters()));
+    http::ServerOptions serving;
+    serving.listen = listen;
+    serving.max_connections = kMostReaders;
+    serving.header_timeout = kPageTimeout;
+    serving.write_timeout = kPageTimeout;
+    auto started = http::Server::start(std::move(serving), std::move(handler));
     if (!started) {
       return tl::unexpected(started.error());
     }
-    server_ = std::move(*started);
-    log_.info("serving health and metrics", {{"port", std::to_string(server_->port())}});
+    server = std::move(*started);
+    log_.info(fmt::format("serving {}", what), {{"port", std::to_string(server->port())}});
     return {};
   }
 
@@ -193,7 +214,7 @@ class Service {
       return {};
     }
     // The fence is asked on another thread, and only once the leader is there.
-    writer_.set_fence([this] { return leader_ != nullptr && leader_->leading(); });
+    writer_.set_fence([this] { return leader_ != nullptr && leader_->leading() ? term_.load() : 0; });
     kube::ElectionOptions election;
     election.name_space = name_space();
     election.name = options_.lease_name;
@@ -204,7 +225,10 @@ class Service {
     if (auto sound = kube::check(election); !sound) {
       return sound;
     }
-    leader_ = std::make_unique<kube::Leader>(writer_, election, leader_handlers(mailbox_, log_, self_));
+    leader_ = std::make_unique<kube::Leader>(
+        writer_, election, leader_handlers({.mailbox = mailbox_, .log = log_, .self = self_, .term = term_, .now = [] {
+                                              return std::chrono::steady_clock::now();
+                                            }}));
     return {};
   }
 
@@ -213,12 +237,17 @@ class Service {
       return;
     }
     // Every replica serves, so its client is the one without a fence.
+    access_ = std::make_unique<webhook::Access>(reader_);
     webhooks_ = std::make_unique<webhook::Serving>(
         webhook::ServingOptions{.listen = options_.webhook_listen,
                                 .folder = options_.webhook_folder,
                                 .service = options_.webhook_service,
                                 .ns = name_space()},
-        &reader_, webhook::dialect_routes([this](std::string_view ns) { return loop_.defaults_in(ns); }),
+        &reader_,
+        webhook::dialect_routes(
+            {.defaults_in = [this](std::string_view ns) { return loop_.defaults_in(ns); },
+             .self = [this] { return access_->self(); },
+             .administers = [this](const webhook::Review& review) { return access_->administers(review); }}),
         webhook::ServingReports{.news = [this](const std::string& news) { log_.info(news); },
                                 .trouble = [this](const std::string& trouble) { log_.warning(trouble); }});
   }
@@ -231,8 +260,10 @@ class Service {
     if (webhooks_) {
       webhooks_->stop(std::chrono::seconds(2));
     }
-    if (server_) {
-      server_->stop(std::chrono::seconds(1));
+    for (const auto* server : {&server_, &probe_server_}) {
+      if (*server) {
+        (*server)->stop(std::chrono::seconds(1));
+      }
     }
     watches_.reset();
     leader_.reset();
@@ -244,6 +275,7 @@ class Service {
   const kube::Config& config_;
   const std::string self_ = identity();
   LoopMailbox mailbox_;
+  std::atomic<std::uint64_t> term_{0};
   const SignalWatch signals_{mailbox_};
   // Lists and watches do not share a thread or a connection with writes.
   http::Client read_transport_;
@@ -252,17 +284,25 @@ class Service {
   kube::Client writer_;
   std::unique_ptr<kube::Watches> watches_;
   Loop loop_;
-  std::unique_ptr<http::Server> server_;
-  std::unique_ptr<kube::Leader> leader_;
+  std::unique_ptr<webhook::Access> access_;
   std::unique_ptr<webhook::Serving> webhooks_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::Server> probe_server_;
+  std::unique_ptr<kube::Leader> leader_;
 };
 
 }  // namespace
 
 Result<> run_service(const RunOptions& options, Log& log) {
-  const auto config = kube::load_config(options.config, kube::process_environment());
+  if (options.watch_silence < std::chrono::seconds(2)) {
+    return invalid("a watch may be silent for two seconds at least");
+  }
+  auto config = kube::load_config(options.config, kube::process_environment());
   if (!config) {
     return tl::unexpected(config.error());
+  }
+  if (!options.act_as.empty()) {
+    config->impersonation.emplace_back("Impersonate-User", options.act_as);
   }
   auto credentials = kube::make_credentials(*config);
   if (!credentials) {

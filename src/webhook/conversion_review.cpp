@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <utility>
-#include <variant>
 
 #include "json/decode.h"
 #include "json/read.h"
@@ -33,40 +31,17 @@ std::string write(std::string_view uid, Result<json::Out> converted) {
   return review.to_json(false);
 }
 
-// What a question of a few bytes may grow to before the answer would fill the memory that the scheduler lives in.
-constexpr std::size_t kMostValues = 4'000'000;
-
-// The strings, numbers and the like in a value.
-std::size_t count_values(const json::Out& value) {
-  std::size_t count = 1;
-  if (const auto* const items = std::get_if<json::Out::Array>(&value.content())) {
-    for (const json::Out& item : *items) {
-      count += count_values(item);
-    }
-  } else if (const auto* const members = std::get_if<json::Out::Object>(&value.content())) {
-    for (const auto& [key, member] : *members) {
-      count += count_values(member);
-    }
-  }
-  return count;
-}
-
 Result<json::Out> convert_all(json::Value objects, std::string_view api_version, const Convert& convert) {
   json::Out converted = json::Out::array();
-  std::size_t values = 0;
+  kueue::ExpansionBudget budget;
   for (const json::NodeData& item : objects.items()) {
     const json::Value object(&item);
     if (object.kind() != json::Kind::kObject) {
       return invalid(fmt::format("{}: one of request.objects is {}", kKind, json::to_string(object.kind())));
     }
-    auto one = convert(object, api_version);
+    auto one = convert(object, api_version, budget);
     if (!one) {
       return tl::unexpected(one.error());
-    }
-    values += count_values(*one);
-    if (values > kMostValues) {
-      return fail(Errc::kLimit,
-                  fmt::format("{}: what was asked for is too large; ask for fewer objects at once", kKind));
     }
     converted.push(std::move(*one));
   }

@@ -108,6 +108,8 @@ Result<Review> read_review(json::Value root) {
   review.ns = read.text(request, "namespace").value_or("");
   review.name = read.text(request, "name").value_or("");
   review.subresource = read.text(request, "subResource").value_or("");
+  review.user_info = read.object(request, "userInfo");
+  review.user = review.user_info ? read.text(review.user_info, "username").value_or("") : std::string_view{};
   review.object = read.object(request, "object");
   review.old_object = read.object(request, "oldObject");
   const std::string_view operation = read.require_text(request, "operation");

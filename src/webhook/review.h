@@ -27,6 +27,8 @@ struct Review {
   std::string_view ns;
   std::string_view name;  // "" where it is yet to be generated
   std::string_view subresource;
+  std::string_view user;   // who asks for it; "" where the API server does not tell
+  json::Value user_info;   // the same with groups and all; absent where it does not tell
   json::Value object;      // absent on delete
   json::Value old_object;  // absent on create
 };
@@ -41,7 +43,7 @@ struct Answer {
 
 [[nodiscard]] Answer refusal(int code, std::string message);
 
-// Pure: the same question, the same answer.
+// Called on several threads at once.
 using Judge = std::function<Answer(const Review&)>;
 
 // The body of the answer to a body.

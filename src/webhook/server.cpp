@@ -27,6 +27,8 @@ constexpr std::size_t kMostConnections = 512;
 constexpr std::size_t kLargeBody = std::size_t{128} << 10;
 constexpr std::size_t kMostLargeBodies = 24;
 constexpr std::chrono::milliseconds kRest{5'000};
+// A handshake takes its time where many come at once.
+constexpr std::chrono::milliseconds kHeaderRest{1'000};
 
 bool is_of(const Review& review, const ApiKind& kind) {
   return review.group == kind.group && review.kind == kind.kind &&
@@ -62,20 +64,70 @@ Answer judge(const ApiKind& kind, const Review& review, const Look& look) {
 }
 
 Answer to_answer(Admission admission) {
-  Answer answer = admission.refusal ? refusal(422, std::move(*admission.refusal)) : Answer{};
+  Answer answer = admission.refusal ? refusal(403, std::move(*admission.refusal)) : Answer{};
   answer.warnings = std::move(admission.warnings);
   return answer;
 }
 
 Answer to_answer(Mutation mutation) {
   if (mutation.refusal) {
-    return refusal(422, std::move(*mutation.refusal));
+    return refusal(403, std::move(*mutation.refusal));
   }
   return {.warnings = std::move(mutation.warnings), .patch = std::move(mutation.patch)};
 }
 
+// While it is not known who we are, nobody is kept from anything: it might be us.
+bool is_gantree(const Review& review, const Surroundings& surroundings) {
+  const std::string self = surroundings.self ? surroundings.self() : "nobody";
+  return self.empty() || self == review.user;
+}
+
+// What only those may store who administer queues, and Gantree itself.
+Answer judge_reserved(const Validator& validator, const Review& review, const NamedObject& named, const Object* old,
+                      const Surroundings& surroundings) {
+  if (validator.reserved == nullptr || !surroundings.administers || is_gantree(review, surroundings)) {
+    return {};
+  }
+  auto reserved = validator.reserved(named, old);
+  if (!reserved) {
+    return {};
+  }
+  const auto administers = surroundings.administers(review);
+  if (!administers) {
+    return refusal(500, fmt::format("{}, and whether \"{}\" may is not known: {}", *reserved, review.user,
+                                    administers.error().message));
+  }
+  return *administers ? Answer{} : refusal(403, std::move(*reserved));
+}
+
 http::Response json_response(std::string body) {
   return {.content_type = "application/json", .body = std::move(body)};
+}
+
+void add_mutator(Routes& routes, const Mutator& mutator, const Surroundings& surroundings) {
+  routes.validate(mutator.plural, [&mutator, surroundings](const Review& review) {
+    return judge(mutator.kind, review, [&](const NamedObject& named, const Object* old) {
+      const bool of_users = old != nullptr && mutator.reserved != nullptr && !is_leaving(named.object) &&
+                            !is_gantree(review, surroundings);
+      auto reserved = of_users ? mutator.reserved(named, *old) : std::nullopt;
+      return reserved ? refusal(403, std::move(*reserved)) : to_answer(admit(mutator, named, old));
+    });
+  });
+  routes.mutate(mutator.plural, [&mutator, surroundings](const Review& review) {
+    return judge(mutator.kind, review, [&](const NamedObject& named, const Object* old) {
+      if (old == nullptr) {
+        return to_answer(create(mutator, named, surroundings.defaults_in(named.ns)));
+      }
+      const bool heeds = mutator.heed != nullptr && !is_leaving(named.object) && !is_gantree(review, surroundings);
+      return to_answer(heeds ? mutator.heed(named, *old) : change(mutator, named, old));
+    });
+  });
+  routes.enqueue(mutator.plural, [&mutator, defaults_in = surroundings.defaults_in](const Review& review) {
+    return judge(mutator.kind, review, [&](const NamedObject& named, const Object* old) {
+      // What is there already goes on.
+      return old != nullptr ? Answer{} : to_answer(enqueue(mutator, named, defaults_in(named.ns)));
+    });
+  });
 }
 
 }  // namespace
@@ -104,35 +156,24 @@ const Convert* Routes::find_convert(std::string_view path) const {
   return path == kConvert && convert_ ? &convert_ : nullptr;
 }
 
-Routes dialect_routes(DefaultsIn defaults_in) {
-  if (!defaults_in) {
-    defaults_in = [](std::string_view) { return JobDefaults{}; };
+Routes dialect_routes(Surroundings surroundings) {
+  if (!surroundings.defaults_in) {
+    surroundings.defaults_in = [](std::string_view) { return JobDefaults{}; };
   }
   Routes routes;
-  routes.convert(kueue::convert);
+  routes.convert([](json::Value object, std::string_view api_version, kueue::ExpansionBudget& budget) {
+    return kueue::convert(object, api_version, budget);
+  });
   for (const Validator& validator : all_validators()) {
-    routes.validate(validator.plural, [&validator](const Review& review) {
+    routes.validate(validator.plural, [&validator, surroundings](const Review& review) {
       return judge(validator.kind, review, [&](const NamedObject& named, const Object* old) {
-        return to_answer(admit(validator, named, old));
+        const Answer reserved = judge_reserved(validator, review, named, old, surroundings);
+        return reserved.allowed ? to_answer(admit(validator, named, old)) : reserved;
       });
     });
   }
   for (const Mutator& mutator : all_mutators()) {
-    routes.validate(mutator.plural, [&mutator](const Review& review) {
-      return judge(mutator.kind, review,
-                   [&](const NamedObject& named, const Object* old) { return to_answer(admit(mutator, named, old)); });
-    });
-    routes.mutate(mutator.plural, [&mutator, defaults_in](const Review& review) {
-      return judge(mutator.kind, review, [&](const NamedObject& named, const Object* old) {
-        return to_answer(old != nullptr ? change(mutator, named, old) : create(mutator, named, defaults_in(named.ns)));
-      });
-    });
-    routes.enqueue(mutator.plural, [&mutator, defaults_in](const Review& review) {
-      return judge(mutator.kind, review, [&](const NamedObject& named, const Object* old) {
-        // What is there already goes on.
-        return old != nullptr ? Answer{} : to_answer(enqueue(mutator, named, defaults_in(named.ns)));
-      });
-    });
+    add_mutator(routes, mutator, surroundings);
   }
   return routes;
 }
@@ -150,6 +191,25 @@ http::Response respond(const Routes& routes, const http::IncomingRequest& reques
                                           : answer_review(request.body, *judge));
 }
 
+namespace {
+
+struct Asked {
+  Asked(http::IncomingRequest request_given, http::Reply reply_given)
+      : request(std::move(request_given)), reply(std::move(reply_given)) {}
+
+  http::IncomingRequest request;
+  http::Reply reply;
+};
+
+Sort sort_of(const Routes& routes, const http::IncomingRequest& request) {
+  if (request.body.size() > kLargeBody) {
+    return Sort::kLarge;
+  }
+  return routes.find_convert(request.path) != nullptr ? Sort::kConversion : Sort::kObject;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Server>> Server::start(std::string listen, http::ServerTls tls, Routes routes) {
   http::ServerOptions options;
   options.listen = std::move(listen);
@@ -157,18 +217,25 @@ Result<std::unique_ptr<Server>> Server::start(std::string listen, http::ServerTl
   options.limits.body_bytes = kLargestBody;
   options.max_connections = kMostConnections;
   options.rest = kRest;
+  options.header_rest = kHeaderRest;
   options.large_body_bytes = kLargeBody;
   options.max_large_bodies = kMostLargeBodies;
   options.refusal = [](const http::IncomingRequest& request, int status, std::string_view what) {
     return status == 413 ? json_response(refuse_review(request.body, status, what)) : http::plain(status, what);
   };
-  auto server = http::Server::start(
-      std::move(options),
-      [routes = std::move(routes)](const http::IncomingRequest& request) { return respond(routes, request); });
+  auto workers = std::make_unique<Workers>();
+  http::Handler handler = [routes = std::make_shared<const Routes>(std::move(routes)), workers = workers.get()](
+                              http::IncomingRequest request, http::Reply reply) {
+    const Sort sort = sort_of(*routes, request);
+    // A function that is kept is copied.
+    auto asked = std::make_shared<Asked>(std::move(request), std::move(reply));
+    workers->add(sort, [routes, asked] { asked->reply.send(respond(*routes, asked->request)); });
+  };
+  auto server = http::Server::start(std::move(options), std::move(handler));
   if (!server) {
     return tl::unexpected(server.error());
   }
-  return std::unique_ptr<Server>(new Server(std::move(*server)));
+  return std::unique_ptr<Server>(new Server(std::move(workers), std::move(*server)));
 }
 
 }  // namespace gantree::webhook

@@ -1,7 +1,7 @@
 // The webhooks over HTTPS: POST /validate/NAME, /mutate/NAME and /enqueue/NAME for admission, /convert for versions of
 // objects.
 //
-// Thread rule: judges run on the server's thread, one at a time.
+// Thread rule: judges run on threads of their own, several at once, so that none waits for another that takes its time.
 #pragma once
 
 #include <chrono>
@@ -18,6 +18,7 @@
 #include "http/tls.h"
 #include "webhook/conversion_review.h"
 #include "webhook/review.h"
+#include "webhook/workers.h"
 
 namespace gantree::webhook {
 
@@ -42,9 +43,17 @@ class Routes {
 // What there is in a namespace for those that name nothing of their own.
 using DefaultsIn = std::function<JobDefaults(std::string_view ns)>;
 
-// All that the dialects validate and change, by the plural of the kind. The only thing that they do not find in the
-// question itself is asked of `defaults_in`; where that is absent, there is nothing.
-[[nodiscard]] Routes dialect_routes(DefaultsIn defaults_in = {});
+// What a question does not tell by itself. Each is called on several threads at once, and may be absent.
+struct Surroundings {
+  DefaultsIn defaults_in = {};  // absent: there is nothing
+  // By which user the API server knows Gantree itself; "" while that is not known: then it takes everybody for that.
+  std::function<std::string()> self = {};
+  // Whether those who ask may change ClusterQueues. May take a while. Absent: they may.
+  std::function<Result<bool>(const Review& review)> administers = {};
+};
+
+// All that the dialects validate and change, by the plural of the kind.
+[[nodiscard]] Routes dialect_routes(Surroundings surroundings = {});
 
 // The answer to one HTTP request.
 [[nodiscard]] http::Response respond(const Routes& routes, const http::IncomingRequest& request);
@@ -60,9 +69,11 @@ class Server {
   void stop(std::chrono::milliseconds grace) { server_->stop(grace); }
 
  private:
-  explicit Server(std::unique_ptr<http::Server> server) : server_(std::move(server)) {}
+  Server(std::unique_ptr<Workers> workers, std::unique_ptr<http::Server> server)
+      : workers_(std::move(workers)), server_(std::move(server)) {}
 
-  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<Workers> workers_;
+  std::unique_ptr<http::Server> server_;  // hands over to the workers, and ends first
 };
 
 }  // namespace gantree::webhook

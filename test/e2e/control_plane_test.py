@@ -192,7 +192,9 @@ def test_a_stateful_set_has_its_claims(cluster, namespace):
         "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete", "whenScaled": "Retain"},
         "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {
             "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}]}}, namespace)
-    cluster.wait_for(lambda: cluster.list("v1", "PersistentVolumeClaim", namespace), 10, "the claim")
+    # Controllers make the claim first, and say whose it is in a second write.
+    cluster.wait_for(lambda: any("ownerReferences" in claim["metadata"] for claim in cluster.list("v1", "PersistentVolumeClaim", namespace)),
+                     10, "the claim and its owner")
     (claim,) = cluster.list("v1", "PersistentVolumeClaim", namespace)
     assert claim["metadata"]["name"] == "data-db-0" and claim["metadata"]["labels"] == {"app": "db"}
     (owner,) = claim["metadata"]["ownerReferences"]

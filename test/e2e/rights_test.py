@@ -58,3 +58,11 @@ def test_kubectl_as_somebody_else_may_do_what_that_one_may(cluster, namespace):
             cluster.kubectl("get", "-n", namespace, *forbidden)
     who = json.loads(cluster.kubectl("auth", "whoami", "-o", "json", "--as=alice", "--as-group=devs"))["status"]["userInfo"]
     assert (who["username"], sorted(who["groups"])) == ("alice", ["devs", "system:authenticated"])
+
+
+def test_role_edit_sees_workloads_and_writes_none(cluster, namespace, installed):
+    def may(verb, resource="workloads.kueue.x-k8s.io"):
+        return cluster.kubectl("auth", "can-i", verb, resource, "-n", namespace, "--as=alice", check=False).strip().splitlines()[-1]
+    cluster.kubectl("create", "rolebinding", "alice", "--clusterrole=edit", "--user=alice", "-n", namespace)
+    cluster.wait_for(lambda: may("list") == "yes" and may("create", "jobs.batch") == "yes", 10, "the role to count")
+    assert [may(verb) for verb in ("create", "update", "patch", "delete")] == ["no"] * 4

@@ -191,6 +191,28 @@ def test_a_folder_that_had_a_scheduler_takes_jobs_without_it(start):
     assert third.kubectl("get", "validatingwebhookconfigurations", "-o", "name").stdout
 
 
+def test_webhooks_that_somebody_else_made_stay_without_the_scheduler(start):
+    """Those of a scheduler that runs beside the cluster have the names that the one inside would give them."""
+    def names(up):
+        return set(up.kubectl("get", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "-o", "name").stdout.split())
+
+    up = start("--no-scheduler")
+    objects = [one for one in yaml.safe_load_all((HERE.parents[1] / "deploy" / "gantree.yaml").read_text()) if one and one["kind"].endswith("WebhookConfiguration")]
+    for one in objects:
+        up.apply(one)
+    theirs = names(up)
+    assert len(theirs) == len(objects) > 0
+    up.process.stop()
+    again = start("--no-scheduler")
+    assert names(again) == theirs
+    again.process.stop()
+    # Also where one inside has run meanwhile: it wrote to them, and did not make them.
+    inside = start()
+    inside.process.stop()
+    last = start("--no-scheduler")
+    assert names(last) == theirs
+
+
 def test_a_folder_keeps_the_nodes_that_it_has(start):
     up = start("--no-scheduler", "--generate", "blocks=1,racks=1,hosts=3")
     up.kubectl("delete", "node", "gpu-b1-r1-02")

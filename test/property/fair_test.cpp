@@ -208,9 +208,12 @@ class Rounds {
     open(books);
     Submission submission = asks(books, job);
     const QueueRules& rules = books.quota.rules(*submission.queue);
-    submission.may_evict_by_share = !job.gave_way && std::none_of(jobs_.begin(), jobs_.end(), [&](const Job& other) {
-      return other.hosts.empty() && other.queue == job.queue && outranks(rules, asks(books, other), submission);
-    });
+    submission.may_evict_by_share = !job.gave_way;
+    for (const Job& other : jobs_) {
+      if (other.hosts.empty() && other.queue == job.queue && outranks(rules, asks(books, other), submission)) {
+        submission.outranked_by.push_back(least_demands_of(asks(books, other)));
+      }
+    }
     const Plan plan = run_cycle(books.cluster, books.quota, {submission});
     const Decision& decision = plan.decisions.front();
     if (decision.state != GangState::kPlaced) {

@@ -110,12 +110,6 @@ void World::check_job_when_calm(const Stored& job, const Stored& stored) {
     return;
   }
   // All that it was given, or all that it still needs.
-  std::map<std::string, int> back;
-  if (const Tree* reclaimable = workload.find({"status", "reclaimablePods"})) {
-    for (const Tree& one : reclaimable->items) {
-      back[one.str({"name"})] = one.num({"count"}, 0);
-    }
-  }
   for (const Part& part : parts_of(job)) {
     int pods = 0;
     for (const Stored* pod : pods_of(job.uid())) {
@@ -123,7 +117,7 @@ void World::check_job_when_calm(const Stored& job, const Stored& stored) {
     }
     pods += kept_by_a_part(job, part);
     const Tree* set = set_in(*workload.find({"status", "admission"}), part.name);
-    const int given = set == nullptr ? 0 : set->num({"count"}, 0) - back[part.name];
+    const int given = set == nullptr ? 0 : pods_left(workload, *set);
     if (pods != given) {
       fault(fmt::format("{} has {} pods of {}, and is accounted for with {}", job.name, pods, part.name, given));
     }

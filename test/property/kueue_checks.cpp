@@ -57,7 +57,10 @@ void World::check_admission(const Stored& workload) {
 
 void World::check_set(const Stored& workload, const Tree& request, const Tree& given) {
   const int count = given.num({"count"}, 0);
-  if (count < request.num({"minCount"}, request.num({"count"}, 1)) || count > request.num({"count"}, 1)) {
+  // What is over from an earlier start need not be given again.
+  const int asked = request.num({"count"}, 1);
+  const int least = std::min(request.num({"minCount"}, asked), asked - pods_over(workload.tree, request.str({"name"})));
+  if (count < least || count > asked) {
     fault(fmt::format("{} is admitted with {} pods", workload.name, count));
   }
   if (given.find({"topologyAssignment"}) == nullptr) {
@@ -130,7 +133,9 @@ void World::check_start(const Stored& job) {
     }
     for (const Part& part : parts_of(job)) {
       const Tree* set = set_in(*admission, part.name);
-      if (set == nullptr || set->num({"count"}, 0) != part.pods()) {
+      const int pods = part.pods();
+      const int count = set == nullptr ? 0 : set->num({"count"}, 0);
+      if (set == nullptr || (count != pods && count + pods_over(workload->tree, part.name) < pods)) {
         fault(fmt::format("{} starts with {} pods of {}, and was given {}", job.name, part.pods(), part.name,
                           set == nullptr ? 0 : set->num({"count"}, 0)));
       }
@@ -158,15 +163,9 @@ void World::check_quota() {
     if (admission == nullptr || holds(workload->tree, "Finished")) {
       continue;
     }
-    std::map<std::string, int> back;
-    if (const Tree* reclaimable = workload->tree.find({"status", "reclaimablePods"})) {
-      for (const Tree& one : reclaimable->items) {
-        back[one.str({"name"})] = one.num({"count"}, 0);
-      }
-    }
     for (const Tree& set : admission->find({"podSetAssignments"})->items) {
       const int count = set.num({"count"}, 0);
-      const int left = std::max(0, count - back[set.str({"name"})]);
+      const int left = pods_left(workload->tree, set);
       const int each = count == 0 ? 0 : set.num({"resourceUsage", "nvidia.com/gpu"}, 0) / count;
       used[admission->str({"clusterQueue"}) + " " + set.str({"flavors", "nvidia.com/gpu"})] += each * left;
     }

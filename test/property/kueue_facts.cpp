@@ -111,6 +111,30 @@ const Tree* set_in(const Tree& admission, std::string_view set) {
   return nullptr;
 }
 
+namespace {
+
+int count_in(const Tree& workload, const Tree::Path& list, std::string_view set, int otherwise) {
+  const Tree* sets = workload.find(list);
+  for (const Tree& one : sets == nullptr ? std::vector<Tree>() : sets->items) {
+    if (one.str({"name"}) == set) {
+      return one.num({"count"}, 0);
+    }
+  }
+  return otherwise;
+}
+
+}  // namespace
+
+int pods_over(const Tree& workload, std::string_view set) {
+  return count_in(workload, {"status", "reclaimablePods"}, set, 0);
+}
+
+int pods_left(const Tree& workload, const Tree& set) {
+  const int given = set.num({"count"}, 0);
+  const int asked = count_in(workload, {"spec", "podSets"}, set.str({"name"}), given);
+  return std::clamp(asked - pods_over(workload, set.str({"name"})), 0, given);
+}
+
 kueue::TopologyAssignment assignment_in(const Tree& set) {
   auto documents = json::read_documents("model", set.find({"topologyAssignment"})->to_json());
   json::Reader read("model", documents->front().root(), "assignment");

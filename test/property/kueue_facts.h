@@ -60,6 +60,10 @@ struct Seat {
 
 // The assignment of a pod set in an admission, by name; nullptr where there is none.
 [[nodiscard]] const Tree* set_in(const Tree& admission, std::string_view set);
+// How many pods of a set are over, by what a Workload says.
+[[nodiscard]] int pods_over(const Tree& workload, std::string_view set);
+// How many pods of a set of its admission a Workload still needs: those that are over count among those asked for.
+[[nodiscard]] int pods_left(const Tree& workload, const Tree& set);
 // Requires that the set has a topology.
 [[nodiscard]] kueue::TopologyAssignment assignment_in(const Tree& set);
 

@@ -44,6 +44,7 @@ void World::hand_over() {
   while (server_.has_events(watch_)) {
     take_event();
   }
+  process_->start_leading(now_);
 }
 
 // Whoever stands by has booked on every host what the one that leads has. Quota it counts when it leads.

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "cycle/cycle.h"
+#include "cycle/ways.h"
 #include "property/kueue_world.h"
+#include "queue/own_quota.h"
 
 namespace gantree::test {
 
@@ -24,6 +26,30 @@ bool comes_first(const Entry& entry, const Quota& quota) {
          (entry.least.empty() ||
           some_are_allowed(entry.least, [&](const QuotaDemand& least) { return quota.could_fit(least); }));
 }
+
+// It keeps its quota until it is tried again, though the hosts are gone by now that could have held it.
+bool is_too_large_by_now(const Entry& entry, Cluster& cluster) {
+  const auto& parts = entry.submission->parts;
+  return entry.verdict && parts.size() == 1 &&
+         std::all_of(parts.front().begin(), parts.front().end(),
+                     [&](const Alternative& way) { return room_for(cluster, way) == Room::kNever; });
+}
+
+// Keeps the quota of those of strict queues for which others may still be evicted.
+class KeepsQuota final : public CycleObserver {
+ public:
+  explicit KeepsQuota(const std::map<std::string, Entry>& entries) : entries_(entries) {}
+  void before(const Submission&, Cluster&, const Quota&) override {}
+  void after(const Submission&, const Decision&, Cluster&, const Quota& quota) override { quota_ = &quota; }
+  [[nodiscard]] bool holds_up(const Submission& submission, const Decision&) override {
+    const Entry& entry = entries_.at(submission.key.ns + "/" + submission.key.name);
+    return quota_->rules(*submission.queue).strict && comes_first(entry, *quota_);
+  }
+
+ private:
+  const std::map<std::string, Entry>& entries_;
+  const Quota* quota_ = nullptr;
+};
 
 }  // namespace
 
@@ -57,15 +83,22 @@ void World::check_nobody_is_passed_over() {
       const bool before_others = queue && !entry->submission->rejection;
       if (before_others && (quota.rules(*queue).strict || comes_first(*entry, quota))) {
         held_up.insert(*queue);
+        submissions.push_back(*entry->submission);
+        submissions.back().stands_by = true;
       }
     } else if (!queue || !held_up.contains(*queue)) {
       Submission& one = submissions.emplace_back(*entry->submission);
       // What others may have to go for is left for the next look for victims, which is soon.
       one.evicts_later = one.may_evict && entry->fruitless == 0 && queue && quota.rules(*queue).evicts();
       one.may_evict = false;
+      if (queue && keeps_quota(quota.rules(*queue)) && is_too_large_by_now(*entry, process_->cluster())) {
+        one.stands_by = true;
+        held_up.insert(*queue);
+      }
     }
   }
-  for (const Decision& decision : run_cycle(process_->cluster(), quota, std::move(submissions)).decisions) {
+  KeepsQuota keeps(process_->controller().workloads());
+  for (const Decision& decision : run_cycle(process_->cluster(), quota, std::move(submissions), &keeps).decisions) {
     if (decision.state == GangState::kPlaced) {
       const Entry& entry = process_->controller().workloads().at(decision.key.ns + "/" + decision.key.name);
       fault(fmt::format("{} was passed over: it would have been placed; it was told: {}", decision.key.name,

@@ -55,6 +55,10 @@ void FakeServer::put(std::string_view group, std::string_view version, std::stri
 void FakeServer::tell(const Stored& stored) {
   Stored& mine = objects_.at(key(stored.kind, stored.ns, stored.name));
   mine.tree.at({"metadata", "resourceVersion"}) = Tree::string(std::to_string(++versions_));
+  if (listener_) {
+    listener_(mine, false);
+    return;
+  }
   auto object = prune(mine.group, mine.version, mine.kind, mine.tree.to_json());
   GANTREE_CHECK(object);
   send(key(mine.kind, mine.ns, mine.name),
@@ -88,7 +92,14 @@ void FakeServer::remove(const std::string& key) {
   if (it == objects_.end()) {
     return;
   }
-  const Stored& gone = it->second;
+  Stored& gone = it->second;
+  if (listener_) {
+    gone.tree.at({"metadata", "resourceVersion"}) = Tree::string(std::to_string(++versions_));
+    const Stored last = std::move(gone);
+    objects_.erase(it);
+    listener_(last, true);
+    return;
+  }
   send(key, {.group = gone.group, .kind = gone.kind, .ns = gone.ns, .name = gone.name, .object = std::nullopt});
   objects_.erase(it);
 }

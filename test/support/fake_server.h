@@ -55,6 +55,13 @@ class FakeServer {
   [[nodiscard]] std::vector<const Stored*> all(std::string_view kind) const;
   [[nodiscard]] std::string fresh_uid() { return "uid-" + std::to_string(++uids_); }
 
+  // Told of every change in order, in place of the watches below: the object as it is, or as it was with the version of
+  // its end.
+  using Listener = std::function<void(const Stored& object, bool gone)>;
+  void listen(Listener listener) { listener_ = std::move(listener); }
+  // The newest of all objects.
+  [[nodiscard]] std::uint64_t version() const { return versions_; }
+
   // Somebody else watches from now on: knows nothing, and is told everything. The number of that watch; the first is 0.
   std::size_t add_watch();
   [[nodiscard]] bool has_events(std::size_t watch = 0) const { return !watches_[watch].pending.empty(); }
@@ -84,6 +91,7 @@ class FakeServer {
 
   std::map<std::string, Stored> objects_;  // by key
   std::vector<Watch> watches_ = std::vector<Watch>(1);
+  Listener listener_;
   std::uint64_t versions_ = 0;
   std::uint64_t uids_ = 0;
 };

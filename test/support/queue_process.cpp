@@ -60,6 +60,13 @@ void Process::stop_leading(Time now) {
   controller_.stop_leading();
 }
 
+void Process::start_leading(Time now) {
+  scheduler_.note_under_way();
+  controller_.note_under_way();
+  scheduler_.start_leading(now);
+  controller_.start_leading();
+}
+
 void Process::answered(std::uint64_t order, Answer answer, Time now) {
   scheduler_.answered(order, answer, "", now);
   controller_.answered(order, answer, "", now);

@@ -21,6 +21,8 @@ class Process {
   // Instead of step(), as long as another leads.
   void stand_by();
   void stop_leading(Time now);
+  // It has the lease again, and all that happened before has been told.
+  void start_leading(Time now);
   void answered(std::uint64_t order, Answer answer, Time now);
   [[nodiscard]] Cluster& cluster() { return scheduler_.cluster(); }
   [[nodiscard]] const kueue::Controller& controller() const { return controller_; }

@@ -6,6 +6,19 @@ namespace gantree {
 
 namespace {
 
+// Each is looked for among all others.
+constexpr std::size_t kMostResources = 1'000;
+
+json::Value resource_list(json::Reader& read, json::Value parent, std::string_view key) {
+  const json::Value list = read.object(parent, key);
+  if (list && list.members().size() > kMostResources) {
+    read.complain(list, fmt::format("{} has {} resources; at most {} are allowed", read.path(list),
+                                    list.members().size(), kMostResources));
+    return {};
+  }
+  return list;
+}
+
 // Devices come whole: Kubernetes refuses parts of an extended resource.
 void check_whole(json::Reader& read, json::Value list) {
   if (!list) {
@@ -31,10 +44,10 @@ Amounts container_requests(json::Reader& read, json::Value container, ResourceNa
   if (!resources) {
     return {};
   }
-  check_whole(read, read.object(resources, "requests"));
-  check_whole(read, read.object(resources, "limits"));
+  check_whole(read, resource_list(read, resources, "requests"));
+  check_whole(read, resource_list(read, resources, "limits"));
   Amounts requests = read_amounts(read, resources, "requests", names, Round::kUp);
-  if (const json::Value limits = read.object(resources, "limits")) {
+  if (const json::Value limits = resource_list(read, resources, "limits")) {
     const json::Value given = resources["requests"];
     for (const json::MemberData& limit : limits.members()) {
       if (!given[limit.key]) {
@@ -81,14 +94,14 @@ void apply_pod_level(json::Reader& read, json::Value spec, ResourceNames& names,
   if (!resources) {
     return;
   }
-  const json::Value requests = read.object(resources, "requests");
+  const json::Value requests = resource_list(read, resources, "requests");
   if (requests) {
     for (const json::MemberData& member : requests.members()) {
       const ResourceId id = names.intern(member.key);
       total.set(id, read_quantity(read, json::Value(&member.value), member.key, ResourceNames::unit(id), Round::kUp));
     }
   }
-  if (const json::Value limits = read.object(resources, "limits")) {
+  if (const json::Value limits = resource_list(read, resources, "limits")) {
     for (const json::MemberData& member : limits.members()) {
       const ResourceId id = names.intern(member.key);
       const std::int64_t limit =
@@ -114,7 +127,7 @@ std::int64_t read_quantity(json::Reader& read, json::Value value, std::string_vi
 
 Amounts read_amounts(json::Reader& read, json::Value parent, std::string_view key, ResourceNames& names, Round round) {
   Amounts amounts;
-  if (const json::Value list = read.object(parent, key)) {
+  if (const json::Value list = resource_list(read, parent, key)) {
     for (const json::MemberData& member : list.members()) {
       const ResourceId id = names.intern(member.key);
       amounts.set(id, read_quantity(read, json::Value(&member.value), member.key, ResourceNames::unit(id), round));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dialects/core/metadata.h"
+#include "model/topology.h"
 
 namespace gantree {
 
@@ -72,6 +73,48 @@ LabelSelector read_label_selector(json::Reader& read, json::Value parent, std::s
     }
   }
   return selector;
+}
+
+bool is_label_value(std::string_view value) {
+  return value.empty() || (value.find('/') == std::string_view::npos && is_label_key(value));
+}
+
+void check_labels(json::Reader& read, json::Value labels) {
+  if (!labels || labels.kind() != json::Kind::kObject) {
+    return;
+  }
+  for (const json::MemberData& member : labels.members()) {
+    const json::Value value(&member.value);
+    if (!is_label_key(member.key)) {
+      read.complain(value, fmt::format("{}: \"{}\" is not a label key", read.path(labels), member.key));
+    } else if (value.kind() == json::Kind::kString && !is_label_value(value.text())) {
+      read.complain(value, fmt::format("{}: \"{}\" is not a label value", read.path(labels), value.text()));
+    }
+  }
+}
+
+void check_label_selector(json::Reader& read, json::Value selector) {
+  check_labels(read, map_at(selector, "matchLabels"));
+  for (const json::NodeData& item : items_of(selector["matchExpressions"])) {
+    const json::Value expression(&item);
+    const std::string_view key = read.require_text(expression, "key");
+    const std::string_view op = read.require_text(expression, "operator");
+    const auto values = items_of(expression["values"]);
+    const bool lists = op == "In" || op == "NotIn";
+    if (!is_label_key(key)) {
+      read.complain(expression, fmt::format("{}.key: \"{}\" is not a label key", read.path(expression), key));
+    }
+    if (lists == values.empty()) {
+      read.complain(expression, fmt::format("{}.values must {}be empty with operator {}", read.path(expression),
+                                            lists ? "not " : "", op));
+    }
+    for (const json::NodeData& value : values) {
+      if (value.kind == json::Kind::kString && !is_label_value(json::Value(&value).text())) {
+        read.complain(json::Value(&value), fmt::format("{}.values: \"{}\" is not a label value", read.path(expression),
+                                                       json::Value(&value).text()));
+      }
+    }
+  }
 }
 
 }  // namespace gantree

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "base/whole_number.h"
 #include "dialects/kai/bound.h"
 #include "dialects/kai/grouping.h"
 #include "dialects/kai/names.h"
+#include "dialects/pod_count.h"
 
 namespace gantree::kai {
 
@@ -143,9 +143,9 @@ std::optional<int> Grouping::spec_count(std::initializer_list<std::string_view> 
     return std::nullopt;
   }
   json::Reader read(workload.object.file, "");
-  const auto count = read.as_integer(at, *(path.end() - 1), 0, std::numeric_limits<int>::max());
+  const auto count = read.as_integer(at, *(path.end() - 1), 0, kMostPods);
   if (!count) {
-    objection.raise(at, fmt::format("{} must be a whole number that is not negative", *(path.end() - 1)));
+    objection.raise(at, fmt::format("{} must be a whole number from 0 to {}", *(path.end() - 1), kMostPods));
     return std::nullopt;
   }
   return static_cast<int>(*count);

@@ -10,6 +10,7 @@
 #include "dialects/core/metadata.h"
 #include "dialects/kai/names.h"
 #include "dialects/objection.h"
+#include "dialects/pod_count.h"
 #include "dialects/workloads/workload.h"
 #include "json/decode.h"
 
@@ -90,6 +91,10 @@ class PodGroupReader {
     }
     if (*value < 0) {
       objection_.raise(parent[key], fmt::format("{} is {}, but must not be negative", key, *value));
+      return std::nullopt;
+    }
+    if (*value > kMostPods) {
+      objection_.raise(parent[key], fmt::format("{} is {}; at most {} are allowed", key, *value, kMostPods));
       return std::nullopt;
     }
     return static_cast<int>(*value);

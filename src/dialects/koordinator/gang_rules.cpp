@@ -8,6 +8,7 @@
 #include "base/whole_number.h"
 #include "dialects/core/metadata.h"
 #include "dialects/koordinator/names.h"
+#include "dialects/pod_count.h"
 #include "dialects/workloads/workload.h"
 #include "json/read.h"
 
@@ -21,6 +22,9 @@ int read_number(Objection& objection, json::Value value, std::string_view annota
   const auto number = whole_number(value.text(), min);
   if (!number) {
     objection.raise(value, fmt::format("{} must be a whole number from {}, not \"{}\"", annotation, min, value.text()));
+  } else if (*number > kMostPods) {
+    objection.raise(value, fmt::format("{} is {}; at most {} are allowed", annotation, *number, kMostPods));
+    return min;
   }
   return number.value_or(min);
 }
@@ -39,6 +43,10 @@ std::vector<GangId> read_groups(Objection& objection, json::Value value) {
                                        kGroups, why));
     return std::vector<GangId>();
   };
+  if (value.text().size() > kLongestGroups) {
+    return wrong(
+        fmt::format("it is longer than {} bytes; at most {} gangs may be listed", kLongestGroups, kMostGroups));
+  }
   const auto documents = json::read_documents(std::string(kGroups), std::string(value.text()));
   if (!documents || documents->size() != 1 || documents->front().root().kind() != json::Kind::kArray) {
     return wrong(documents ? std::string("this is no list") : documents.error().message);
@@ -54,6 +62,9 @@ std::vector<GangId> read_groups(Objection& objection, json::Value value) {
   }
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  if (ids.size() > kMostGroups) {
+    return wrong(fmt::format("it lists {} gangs, but at most {} may be listed", ids.size(), kMostGroups));
+  }
   return ids;
 }
 
@@ -133,6 +144,22 @@ void check_groups_is_text(json::Reader& read, json::Value metadata) {
   }
 }
 
+// What the condition OnceSatisfied says; nothing where there is none.
+std::optional<bool> read_once_whole(json::Value status) {
+  const json::Value conditions = status ? status["conditions"] : json::Value();
+  if (!conditions || conditions.kind() != json::Kind::kArray) {
+    return std::nullopt;
+  }
+  for (const json::NodeData& item : conditions.items()) {
+    const json::Value type = text_at(json::Value(&item), "type");
+    const json::Value value = text_at(json::Value(&item), "status");
+    if (type && value && type.text() == kOnceSatisfiedCondition) {
+      return value.text() == "True";
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 GangId gang_id(std::string_view ns, std::string_view name) {
@@ -208,13 +235,19 @@ Result<GangRules> read_pod_group(const NamedObject& named, Unused& unused) {
     objection.raise(spec["minMember"],
                     fmt::format("spec.minMember of {} is {}, but must not be negative", rules.title(), min));
   }
-  rules.min = static_cast<int>(std::max<std::int64_t>(0, min));
+  if (min > kMostPods) {
+    objection.raise(spec["minMember"],
+                    fmt::format("spec.minMember of {} is {}; at most {} are allowed", rules.title(), min, kMostPods));
+  }
+  rules.min = static_cast<int>(std::clamp<std::int64_t>(min, 0, kMostPods));
   unused.timeouts += read.integer(spec, "scheduleTimeoutSeconds", 0, kMostMembers) ? 1 : 0;
   unused.min_resources += read.object(spec, "minResources") ? 1 : 0;
   const json::Value status = read.object(object.value, "status");
   const std::string_view phase = read.text(status, "phase").value_or("");
   const std::int64_t scheduled = read.integer(status, "scheduled", 0, kMostMembers).value_or(0);
-  rules.satisfied = phase == "Scheduled" || phase == "Running" || (scheduled > 0 && scheduled >= min);
+  rules.once_whole = read_once_whole(status);
+  rules.satisfied = phase == "Scheduled" || phase == "Running" || (scheduled > 0 && scheduled >= min) ||
+                    rules.once_whole.value_or(false);
   rules.succeeded = static_cast<int>(read.integer(status, "succeeded", 0, kMostMembers).value_or(0));
   rules.over = phase == "Finished" || phase == "Failed" || read.text(metadata, "deletionTimestamp").has_value();
   if (!read.ok()) {

@@ -18,6 +18,11 @@ namespace gantree::koordinator {
 using GangId = std::string;
 [[nodiscard]] GangId gang_id(std::string_view ns, std::string_view name);
 
+// What one gang may list in its groups annotation: more names, or a longer text, and it is rejected. The length has
+// room for so many of the longest names there are. Whoever keeps the text may cut it one byte beyond.
+inline constexpr std::size_t kMostGroups = 100;
+inline constexpr std::size_t kLongestGroups = 32 * 1024;
+
 // Which members count towards the minimum.
 enum class MatchPolicy : std::uint8_t {
   kOnlyWaiting,        // those that start now
@@ -34,7 +39,10 @@ struct GangRules {
   int min = 0;  // 0: every pod for itself
   bool over = false;
   bool satisfied = false;  // by its status it had its minimum once
-  int succeeded = 0;       // by its status, members that have ended well: they had their place
+  // The same as kept for good: false where it is on record that it never had it since its first pod got a node; nothing
+  // where nobody kept record.
+  std::optional<bool> once_whole = {};
+  int succeeded = 0;  // by its status, members that have ended well: they had their place
   MatchPolicy policy = MatchPolicy::kOnceSatisfied;
   bool strict = true;
   std::vector<GangId> group;  // sorted; itself alone where no annotation says otherwise

@@ -29,6 +29,9 @@ inline constexpr std::string_view kOldMatchPolicy = "pod-group.scheduling.sigs.k
 inline constexpr std::string_view kTopologySpec = "gang.scheduling.koordinator.sh/network-topology-spec";
 inline constexpr std::string_view kTopologyIndex = "gang.scheduling.koordinator.sh/network-topology-index";
 
+// A condition of a PodGroup: whether it had its minimum once since its first pod got a node.
+inline constexpr std::string_view kOnceSatisfiedCondition = "OnceSatisfied";
+
 // Other marks of pods.
 inline constexpr std::string_view kTopologySelector = "scheduling.koordinator.sh/network-topology-selector";
 inline constexpr std::string_view kDisablePreemptible = "scheduling.koordinator.sh/disable-preemptible";

@@ -24,11 +24,11 @@ std::string_view string_at(json::Value object, std::string_view key) {
   return value ? value.text() : std::string_view();
 }
 
-json::Value condition_in(json::Value status) {
+json::Value condition_in(json::Value status, std::string_view type) {
   const json::Value conditions = status ? status["conditions"] : json::Value();
   if (conditions && conditions.kind() == json::Kind::kArray) {
     for (const json::NodeData& item : conditions.items()) {
-      if (string_at(json::Value(&item), "type") == kCondition) {
+      if (string_at(json::Value(&item), "type") == type) {
         return json::Value(&item);
       }
     }
@@ -47,6 +47,37 @@ json::Out condition_of(const Verdict& verdict, json::Value before, const std::st
   condition.add("reason", verdict.state == GangState::kPlaced ? "Placed" : to_string(verdict.reason));
   condition.add("status", status).add("type", kCondition);
   return condition;
+}
+
+// Whether it ever had its minimum, as it should say from now on; nothing where it is as it was. That is kept for good,
+// until nobody of the group has a node any more: then it starts anew.
+std::optional<bool> once_whole(const GangReport& report, int min, json::Value before) {
+  const std::string_view said = before ? string_at(before, "status") : std::string_view();
+  if (report.members.bound + report.members.succeeded >= std::max(min, 1)) {
+    return said == "True" ? std::nullopt : std::optional(true);
+  }
+  return report.idle && said != "False" ? std::optional(false) : std::nullopt;
+}
+
+json::Out once_whole_condition(bool whole, const std::string& now) {
+  json::Out condition = json::Out::object();
+  condition.add("lastTransitionTime", now);
+  condition.add("message", whole ? "it had its minimum" : "it did not have its minimum yet");
+  condition.add("reason", whole ? "HadMinimum" : "NotYet");
+  condition.add("status", whole ? "True" : "False").add("type", kOnceSatisfiedCondition);
+  return condition;
+}
+
+// As it was.
+void keep(json::Out::Array& conditions, json::Value before) {
+  if (!before) {
+    return;
+  }
+  json::Out condition = json::Out::object();
+  for (const std::string_view key : {"lastTransitionTime", "message", "reason", "status", "type"}) {
+    condition.add(key, string_at(before, key));
+  }
+  conditions.push_back(std::move(condition));
 }
 
 bool says(json::Value condition, const Verdict& verdict) {
@@ -83,7 +114,8 @@ std::optional<Write> pod_group_status(const GangReport& report) {
   const json::Value old =
       object["status"] && object["status"].kind() == json::Kind::kObject ? object["status"] : json::Value();
   const MemberCounts& members = report.members;
-  const std::string_view phase = phase_of(members, static_cast<int>(number_at(object["spec"], "minMember")));
+  const int min = static_cast<int>(number_at(object["spec"], "minMember"));
+  const std::string_view phase = phase_of(members, min);
   json::Out status = json::Out::object();
   bool differs = false;
   if (string_at(old, "phase") != phase) {
@@ -104,10 +136,24 @@ std::optional<Write> pod_group_status(const GangReport& report) {
     status.add("scheduleStartTime", report.now);
     differs = true;
   }
-  const json::Value condition = condition_in(old);
-  if (report.verdict != nullptr && !says(condition, *report.verdict)) {
-    // The only condition there is, so the list may be written whole.
-    status.add("conditions", json::Out::Array{condition_of(*report.verdict, condition, report.now)});
+  const json::Value scheduled = condition_in(old, kCondition);
+  const json::Value recorded = condition_in(old, kOnceSatisfiedCondition);
+  const auto whole = once_whole(report, min, recorded);
+  const bool news = report.verdict != nullptr && !says(scheduled, *report.verdict);
+  if (news || whole) {
+    // The only conditions there are, so the list may be written whole.
+    json::Out::Array conditions;
+    if (news) {
+      conditions.push_back(condition_of(*report.verdict, scheduled, report.now));
+    } else {
+      keep(conditions, scheduled);
+    }
+    if (whole) {
+      conditions.push_back(once_whole_condition(*whole, report.now));
+    } else {
+      keep(conditions, recorded);
+    }
+    status.add("conditions", std::move(conditions));
     differs = true;
   }
   if (!differs) {

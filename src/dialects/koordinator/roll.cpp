@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "dialects/koordinator/names.h"
@@ -16,16 +17,21 @@ GangKey key_of(const GangId& id) {
   return {.ns = id.substr(0, slash), .name = id.substr(slash + 1), .kind = "PodGroup"};
 }
 
-// The smallest id among those connected. Shortens the way there for the next time.
-GangId root_of(std::map<GangId, GangId>& first, const GangId& id) {
-  GangId root = id;
-  while (first.at(root) != root) {
-    root = first.at(root);
+// The first of those connected, by position. Shortens the way there for the next time.
+std::size_t root_of(std::vector<std::size_t>& first, std::size_t at) {
+  while (first[at] != at) {
+    first[at] = first[first[at]];
+    at = first[at];
   }
-  for (GangId at = id; at != root;) {
-    at = std::exchange(first.at(at), root);
-  }
-  return root;
+  return at;
+}
+
+// The first few names: lists may be long, and every pod of theirs is told.
+std::string some_of(const std::vector<GangId>& ids) {
+  constexpr std::size_t kShown = 5;
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(kShown, ids.size()));
+  const std::string names = fmt::format("{}", fmt::join(ids.begin(), ids.begin() + shown, ", "));
+  return ids.size() <= kShown ? names : fmt::format("{} and {} more", names, ids.size() - kShown);
 }
 
 }  // namespace
@@ -83,24 +89,28 @@ void Roll::bundle() {
       bundle_of_.emplace(other, 0);
     }
   }
-  std::map<GangId, GangId> first;
-  for (const auto& [id, position] : bundle_of_) {
-    first.emplace(id, id);
+  // By position in the order of names, so that the first is the smallest.
+  std::vector<std::size_t> first;
+  first.reserve(bundle_of_.size());
+  for (auto& [id, position] : bundle_of_) {
+    position = first.size();
+    first.push_back(position);
   }
   for (const auto& [id, rules] : rules_) {
     for (const GangId& other : rules.group) {
-      const GangId a = root_of(first, id);
-      const GangId b = root_of(first, other);
+      const std::size_t a = root_of(first, bundle_of_.at(id));
+      const std::size_t b = root_of(first, bundle_of_.at(other));
       first[std::max(a, b)] = std::min(a, b);
     }
   }
-  std::map<GangId, std::size_t> position_of;
+  std::vector<std::optional<std::size_t>> bundle_at(first.size());
   for (auto& [id, position] : bundle_of_) {
-    const auto [it, fresh] = position_of.try_emplace(root_of(first, id), bundles_.size());
-    if (fresh) {
+    auto& bundle = bundle_at[root_of(first, position)];
+    if (!bundle) {
+      bundle = bundles_.size();
       bundles_.push_back({.gangs = {}, .key = key_of(id), .objection = {}});
     }
-    position = it->second;
+    position = *bundle;
     bundles_[position].gangs.push_back(id);
   }
   for (Bundle& bundle : bundles_) {
@@ -124,10 +134,9 @@ void Roll::check(Bundle& bundle) const {
     if (lists != nullptr && lists->group != one->group) {
       const json::Value at = one->group_at ? one->group_at : lists->group_at;
       const GangRules* where = one->group_at ? one : lists;
-      bundle.objection =
-          fmt::format("{}: {}: {} and {} contradict each other: the first lists [{}], the second [{}]",
-                      json::to_string({where->place.file, at ? at.line() : where->place.line}), kGroups, lists->title(),
-                      one->title(), fmt::join(lists->group, ", "), fmt::join(one->group, ", "));
+      bundle.objection = fmt::format("{}: {}: {} and {} contradict each other: the first lists [{}], the second [{}]",
+                                     json::to_string({where->place.file, at ? at.line() : where->place.line}), kGroups,
+                                     lists->title(), one->title(), some_of(lists->group), some_of(one->group));
       return;
     }
     lists = lists == nullptr ? one : lists;

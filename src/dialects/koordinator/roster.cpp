@@ -7,6 +7,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/timestamp.h"
 #include "dialects/core/pod.h"
 #include "dialects/koordinator/names.h"
 
@@ -116,6 +117,12 @@ class RollCall {
 
   void count_bound(const PodRecord& pod, Roster& roster) {
     ++roster.bound;
+    roster.members_created.push_back(pod.created_seconds);
+    const json::Value status = map_at(pod.object.value, "status");
+    const json::Value start = status ? text_at(status, "startTime") : json::Value();
+    if (const auto seconds = start ? parse_time(start.text()) : std::nullopt) {
+      roster.first_start = std::min(*seconds, roster.first_start.value_or(*seconds));
+    }
     if (const auto node = intake_.cluster.inventory().find(pod.node)) {
       roster.nodes.push_back(*node);
     }
@@ -195,6 +202,7 @@ class RollCall {
                           .shape = read_pod_shape(read, spec, intake_.cluster.inventory()),
                           .source = {.file = object.file, .spec = spec}});
     roster.objection = objection.first();
+    roster.members_created.push_back(created);
     note_created(roster, created);
     return read.ok() ? Result<>() : read.error();
   }

@@ -36,6 +36,9 @@ struct Roster {
   int bound = 0;              // members that have a place; those being deleted have none any more
   bool elsewhere = false;     // a workload that another dialect speaks for names it too
   std::int64_t created_seconds = 0;
+  std::vector<std::int64_t> members_created = {};  // of pods that exist, in seconds
+  // When the first of the bound ones was started by its node; nothing where none was as yet.
+  std::optional<std::int64_t> first_start = {};
   std::optional<std::string> objection;  // of a workload or a pod, with file:line
 
   [[nodiscard]] std::int64_t pending() const;

@@ -4,19 +4,17 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <set>
 #include <utility>
 
 #include "dialects/core/priority.h"
 #include "dialects/gangs.h"
 #include "dialects/koordinator/names.h"
+#include "dialects/pod_count.h"
 
 namespace gantree::koordinator {
 
 namespace {
-
-constexpr std::int64_t kMostPods = std::numeric_limits<int>::max();
 
 Rejection rejected(std::string message) {
   return {.reason = Reason::kInvalidRequest, .message = std::move(message), .waits = false};
@@ -207,6 +205,9 @@ void Submitter::submit_bundle(const Bundle& bundle, const Rosters& rosters) {
     prioritised.priority = submission.priority;
     add_ways(submission, prioritised, gather, parts);
   }
+  if (is_half_started(parts)) {
+    intake_.reading.half_started.insert(submission.key);
+  }
   intake_.reading.queue.push_back(std::move(submission));
 }
 
@@ -235,13 +236,50 @@ std::optional<std::string> Submitter::incomplete(const Bundle& bundle, const std
                       part.rules->title(), pending, part.roster->bound, part.need, kMatchPolicy));
     }
   }
-  return lacks.empty() ? std::nullopt : std::optional(fmt::format("{}", fmt::join(lacks, "; ")));
+  if (lacks.empty()) {
+    return std::nullopt;
+  }
+  // Every pod of the group is told, so the sentence has an end.
+  constexpr std::size_t kShown = 5;
+  if (lacks.size() > kShown) {
+    const std::string more = fmt::format("and {} more gangs of the group are not complete", lacks.size() - kShown);
+    lacks.resize(kShown);
+    lacks.push_back(more);
+  }
+  return fmt::format("{}", fmt::join(lacks, "; "));
 }
 
 bool Submitter::has_started(const std::vector<Part>& parts) {
   return std::any_of(parts.begin(), parts.end(), [](const Part& part) {
     return part.roster->bound > 0 || (part.rules != nullptr && part.rules->succeeded > 0);
   });
+}
+
+// Where nobody kept record, the pods tell: whoever binds a gang has its minimum before it, so what was cut short there
+// waits since before the first pod was started. Who lost pods later has others in their place that are younger.
+bool Submitter::is_half_started(const std::vector<Part>& parts) {
+  std::int64_t first_start = std::numeric_limits<std::int64_t>::max();
+  int bound = 0;
+  for (const Part& part : parts) {
+    first_start = std::min(first_start, part.roster->first_start.value_or(first_start));
+    bound += part.roster->bound;
+  }
+  return bound > 0 && std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+           if (part.rules == nullptr) {
+             return false;
+           }
+           const std::int64_t lacks = std::int64_t{part.rules->min} - part.roster->bound - part.rules->succeeded;
+           if (lacks <= 0 || part.roster->pending() < lacks) {
+             return false;
+           }
+           if (part.rules->once_whole) {
+             return !*part.rules->once_whole;
+           }
+           const auto& created = part.roster->members_created;
+           const auto early = std::count_if(created.begin(), created.end(),
+                                            [&](std::int64_t seconds) { return seconds <= first_start; });
+           return !part.rules->satisfied && early + part.rules->succeeded >= part.rules->min;
+         });
 }
 
 // What is bound already counts as the match policy says.

@@ -43,6 +43,8 @@ class Submitter {
   [[nodiscard]] static std::optional<std::string> incomplete(const Bundle& bundle, const std::vector<Part>& parts);
   // A pod of the group had its place, and perhaps has it still.
   static bool has_started(const std::vector<Part>& parts);
+  // Some pods of the group have their place, but it never had its minimum, and what it lacks of that waits.
+  static bool is_half_started(const std::vector<Part>& parts);
   static void settle_needs(std::vector<Part>& parts);
   // The gang without topology.
   [[nodiscard]] Gang gang_of(const GangKey& key, const std::vector<Part>& parts) const;

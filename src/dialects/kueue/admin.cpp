@@ -48,26 +48,6 @@ std::string read_parent(json::Reader& read, json::Value spec, std::initializer_l
   return name;
 }
 
-// Whether the API server would take it as the value of a label.
-bool is_label_value(std::string_view value) {
-  return value.empty() || (value.find('/') == std::string_view::npos && is_label_key(value));
-}
-
-// Nodes and pods could not have what is misspelt here.
-void check_labels(json::Reader& read, json::Value labels) {
-  if (!labels || labels.kind() != json::Kind::kObject) {
-    return;
-  }
-  for (const json::MemberData& member : labels.members()) {
-    const json::Value value(&member.value);
-    if (!is_label_key(member.key)) {
-      read.complain(value, fmt::format("{}: \"{}\" is not a label key", read.path(labels), member.key));
-    } else if (value.kind() == json::Kind::kString && !is_label_value(value.text())) {
-      read.complain(value, fmt::format("{}: \"{}\" is not a label value", read.path(labels), value.text()));
-    }
-  }
-}
-
 void check_taints(json::Reader& read, json::Value taints) {
   if (!taints || taints.kind() != json::Kind::kArray) {
     return;

@@ -2,13 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <limits>
 #include <string_view>
 #include <utility>
 
+#include "dialects/core/label_selector.h"
 #include "dialects/core/pod.h"
 #include "dialects/intake.h"
 #include "dialects/kueue/admin.h"
+#include "dialects/kueue/job_request.h"
+#include "dialects/kueue/names.h"
+#include "dialects/kueue/pod_rules.h"
 #include "dialects/objection.h"
+#include "dialects/pod_count.h"
 #include "json/equal.h"
 
 namespace gantree::kueue {
@@ -38,6 +46,9 @@ constexpr std::string_view kWithoutEffect[] = {"concurrentAdmissionPolicy", "adm
 void check_pod_set(json::Reader& read, json::Value pod_set, Inventory& inventory) {
   const json::Value spec = read.require_object(read.require_object(pod_set, "template"), "spec");
   static_cast<void>(read_pod_shape(read, spec, inventory));
+  if (const auto unfit = spec ? unfit_pod(spec) : std::nullopt) {
+    read.complain(spec, fmt::format("{}: {}", read.path(spec), *unfit));
+  }
   for (const std::string_view list : {"containers", "initContainers"}) {
     const json::Value containers = read.array(spec, list);
     for (const json::NodeData& item : containers ? containers.items() : std::span<const json::NodeData>()) {
@@ -48,6 +59,16 @@ void check_pod_set(json::Reader& read, json::Value pod_set, Inventory& inventory
     }
   }
 }
+
+// All of the spec of a Workload, in either version, but `active`.
+constexpr std::string_view kCounted[] = {"podSets",
+                                         "queueName",
+                                         "priority",
+                                         "priorityClassRef",
+                                         "priorityClassName",
+                                         "priorityClassSource",
+                                         "maximumExecutionTimeSeconds",
+                                         "preemptionGates"};
 
 bool holds_quota(const Object& workload) {
   json::Reader read(workload.file, workload.value, "Workload");
@@ -71,7 +92,13 @@ Admission validate_cluster_queue(const NamedObject& named) {
     return admission;
   }
   const json::Value spec = named.object.value["spec"];
-  if (const json::Value selector = spec["namespaceSelector"]; !selector || selector.kind() == json::Kind::kNull) {
+  const json::Value selector = spec["namespaceSelector"];
+  json::Reader read(named.object.file, named.object.value, fmt::format("ClusterQueue \"{}\"", named.name));
+  check_label_selector(read, selector);
+  if (!read.ok()) {
+    return refused(named, read.error().value());
+  }
+  if (!selector || selector.kind() == json::Kind::kNull) {
     admission.warnings.push_back(fmt::format(
         "ClusterQueue \"{}\" has no spec.namespaceSelector, so no namespace may use it; {{}} is for all", named.name));
   }
@@ -106,15 +133,43 @@ Admission validate_workload(const NamedObject& named) {
   const json::Value pod_sets = read.array(read.object(object.value, "spec"), "podSets");
   Inventory inventory;
   int partial = 0;
+  std::int64_t pods = 0;
   for (const json::NodeData& item : pod_sets ? pod_sets.items() : std::span<const json::NodeData>()) {
     const json::Value pod_set(&item);
     check_pod_set(read, pod_set, inventory);
     partial += read.any(pod_set, "minCount") ? 1 : 0;
+    pods += read.integer(pod_set, "count", 0, std::numeric_limits<std::int32_t>::max()).value_or(1);
+  }
+  if (pods > kMostPods) {
+    read.complain(pod_sets, too_many_pods(pods));
   }
   if (partial > 1) {
     read.complain(pod_sets, "spec.podSets: only one of them can have a minCount");
   }
   return read.ok() ? Admission{} : refused(named, read.error().value());
+}
+
+std::optional<std::string> reserved_in_workload(const NamedObject& named, const Object* old) {
+  const auto sentence = [&](std::string_view what) {
+    return fmt::format("Workload \"{}/{}\": {} by those who may update ClusterQueues", named.ns, named.name, what);
+  };
+  if (old == nullptr) {
+    return fmt::format("{}; a job that names a queue (label {}) gets its Workload by itself",
+                       sentence("a Workload of its own is made only"), kQueueName);
+  }
+  if (is_leaving(named.object)) {
+    return std::nullopt;
+  }
+  if (!json::equal(named.object.metadata()["ownerReferences"], old->metadata()["ownerReferences"])) {
+    return sentence("metadata.ownerReferences can be changed only");
+  }
+  const json::Value now = named.object.value["spec"];
+  const json::Value before = old->value["spec"];
+  const auto* const changed = std::find_if(std::begin(kCounted), std::end(kCounted), [&](std::string_view field) {
+    return !json::equal(now[field], before[field]);
+  });
+  return changed == std::end(kCounted) ? std::nullopt
+                                       : std::optional(sentence(fmt::format("spec.{} can be changed only", *changed)));
 }
 
 std::optional<std::string> forbidden_in_workload(const NamedObject& named, const Object& old) {

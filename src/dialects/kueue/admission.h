@@ -20,4 +20,8 @@ namespace gantree::kueue {
 // Pod sets that hold quota are not changed: what is used would no longer be what was given.
 [[nodiscard]] std::optional<std::string> forbidden_in_workload(const NamedObject& named, const Object& old);
 
+// A Workload holds quota and evicts others whether it has pods or not. So only those who administer queues make one of
+// their own, or change in one what counts there; who else may write Workloads may switch them off and on.
+[[nodiscard]] std::optional<std::string> reserved_in_workload(const NamedObject& named, const Object* old);
+
 }  // namespace gantree::kueue

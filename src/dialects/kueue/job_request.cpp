@@ -8,6 +8,7 @@
 #include "dialects/core/metadata.h"
 #include "dialects/core/pod.h"
 #include "dialects/kueue/names.h"
+#include "dialects/kueue/pod_rules.h"
 
 namespace gantree::kueue {
 
@@ -21,6 +22,9 @@ PodSetRequest read_pod_set(json::Reader& read, Objection& objection, const Workl
   set.at = part.at;
   set.spec = part.spec;
   set.shape = read_pod_shape(read, part.spec, inventory);
+  if (const auto unfit = unfit_pod(part.spec)) {
+    objection.raise(part.at, fmt::format("pod set \"{}\": {}", part.role, *unfit));
+  }
   set.topology = read_topology_request(read, objection, workload.object.file, read.object(part.metadata, "annotations"),
                                        workload.key.kind == "JobSet" ? std::optional(part.each) : std::nullopt);
   set.count = part.count();

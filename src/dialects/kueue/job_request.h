@@ -54,6 +54,9 @@ void check_groups(Objection& objection, const std::vector<PodSetRequest>& sets);
 // The same of an object of kind Workload, which says it in its own words: podSets with a topologyRequest each.
 [[nodiscard]] Result<JobRequest> read_workload_request(const NamedObject& named, Inventory& inventory);
 
+// What is said of a Workload with more pods than can be meant.
+[[nodiscard]] std::string too_many_pods(std::int64_t pods);
+
 // What pod sets must keep to beside each other.
 void check_pod_sets(Objection& objection, const std::vector<PodSetRequest>& sets);
 

@@ -138,7 +138,7 @@ std::optional<GangKey> KueueDialect::gang_of(const PodRecord& pod, const Intake&
   if (pod.owner.present()) {
     return std::nullopt;
   }
-  const json::Value group = pod_group_of(pod.labels());
+  const json::Value group = pod_group_of(pod.labels(), pod.annotations());
   if (!group && !text_at(pod.labels(), kQueueName)) {
     return std::nullopt;
   }

@@ -9,6 +9,7 @@
 #include "base/whole_number.h"
 #include "dialects/core/pod.h"
 #include "dialects/kueue/names.h"
+#include "dialects/pod_count.h"
 
 namespace gantree::kueue {
 
@@ -119,11 +120,11 @@ Result<JobRequest> merge(PodGroup group, std::string_view name, Inventory& inven
   merged.key = {.ns = first.key.ns, .name = std::string(name), .kind = "Pod"};
   const json::Value total = text_at(first.annotations, kPodGroupTotal);
   const auto wanted = number_in(total);
-  if (!wanted || *wanted < 1) {
+  if (!wanted || *wanted < 1 || *wanted > kMostPods) {
     const std::string where = json::to_string({first.object.file, total ? total.line() : first.object.value.line()});
     merged.objection = merged.objection ? merged.objection
-                                        : fmt::format("{}: {} must be the number of pods of group \"{}\"", where,
-                                                      kPodGroupTotal, name);
+                                        : fmt::format("{}: {} must be the number of pods of group \"{}\", at most {}",
+                                                      where, kPodGroupTotal, name, kMostPods);
   } else if (static_cast<std::size_t>(*wanted) > group.pods.size()) {
     merged.incomplete = fmt::format("{} of {} pods of group \"{}\" are there", group.pods.size(), *wanted, name);
   }
@@ -156,8 +157,9 @@ bool is_left_out(const Workload& workload) {
   return workload.dialect == kFamily && !workload.running && workload.bound_pods > 0 && !can_resume(workload);
 }
 
-json::Value pod_group_of(json::Value labels) {
-  return text_at(labels, kPodGroup);
+json::Value pod_group_of(json::Value labels, json::Value annotations) {
+  const json::Value named = text_at(annotations, kPodGroup);
+  return named && !named.text().empty() ? named : text_at(labels, kPodGroup);
 }
 
 Result<std::vector<JobRequest>> requests_of(const Intake& intake, Inventory& inventory) {
@@ -175,7 +177,8 @@ Result<std::vector<JobRequest>> requests_of(const Intake& intake, Inventory& inv
       requests.push_back(std::move(*rest));
       continue;
     }
-    if (const json::Value name = pod_group_of(workload.labels); name && workload.key.kind == "Pod") {
+    if (const json::Value name = pod_group_of(workload.labels, workload.annotations);
+        name && workload.key.kind == "Pod") {
       const auto [group, added] = groups.try_emplace({workload.key.ns, std::string(name.text())});
       if (added) {
         group->second.at = requests.size();

@@ -22,6 +22,6 @@ namespace gantree::kueue {
 [[nodiscard]] bool is_left_out(const Workload& workload);
 
 // The group of plain pods to which a pod belongs; absent where it names none.
-[[nodiscard]] json::Value pod_group_of(json::Value labels);
+[[nodiscard]] json::Value pod_group_of(json::Value labels, json::Value annotations);
 
 }  // namespace gantree::kueue

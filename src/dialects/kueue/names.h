@@ -29,10 +29,15 @@ inline constexpr std::string_view kPrebuiltWorkload = "kueue.x-k8s.io/prebuilt-w
 
 inline constexpr std::string_view kStartedFor = "gantree.dev/started-for";  // ours: uid of the Workload; annotation
 
+// Ours, on a job: what its user did last, `suspended` or `resumed`. Annotation, written by the webhook.
+inline constexpr std::string_view kSuspension = "gantree.dev/suspension";
+inline constexpr std::string_view kSuspended = "suspended";
+inline constexpr std::string_view kResumed = "resumed";
+
 // On plain pods that start together.
-inline constexpr std::string_view kPodGroup = "kueue.x-k8s.io/pod-group-name";                       // label
-inline constexpr std::string_view kPodGroupTotal = "kueue.x-k8s.io/pod-group-total-count";           // annotation
-inline constexpr std::string_view kPodGroupIndex = "kueue.x-k8s.io/pod-group-pod-index";             // label
+inline constexpr std::string_view kPodGroup = "kueue.x-k8s.io/pod-group-name";              // annotation, or label
+inline constexpr std::string_view kPodGroupTotal = "kueue.x-k8s.io/pod-group-total-count";  // annotation
+inline constexpr std::string_view kPodGroupIndex = "kueue.x-k8s.io/pod-group-pod-index";    // label
 inline constexpr std::string_view kPodGroupIndexLabel = "kueue.x-k8s.io/pod-group-pod-index-label";  // annotation
 inline constexpr std::string_view kPodGroupServing = "kueue.x-k8s.io/pod-group-serving";             // annotation
 inline constexpr std::string_view kPodGroupFast = "kueue.x-k8s.io/pod-group-fast-admission";         // annotation

@@ -53,6 +53,7 @@ QueuePolicy read_policy(json::Reader& read, json::Value spec) {
   QueuePolicy policy;
   policy.rules.strict = read_choice(read, spec, "queueingStrategy", {"BestEffortFIFO", "StrictFIFO"}) == 1;
   policy.rules.knows_shares = true;
+  policy.rules.takes_back_for_parents = true;
   policy.rules.weight = read_weight(read, spec);
   read_preemption(read, read.object(spec, "preemption"), policy.rules);
   // MayStopSearch is what the newer version calls both Borrow and Preempt.

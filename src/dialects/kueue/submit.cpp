@@ -101,7 +101,9 @@ std::optional<Rejection> closed_to_namespace(const JobRequest& workload, const C
 // Why the queue takes nothing, or not this; nothing where it does.
 std::optional<Rejection> closed(const JobRequest& workload, const LocalQueue& local, const Intake& intake) {
   if (!local.inactive.empty()) {
-    return Rejection{.reason = Reason::kQueueStopped,
+    // A plan says of every queue that is not active the same.
+    const bool missing = local.cluster_queue == nullptr && intake.quota_alone;
+    return Rejection{.reason = missing ? Reason::kQueueNotFound : Reason::kQueueStopped,
                      .message = fmt::format("its queue is not active: {}", local.inactive),
                      .waits = true};
   }

@@ -7,6 +7,8 @@
 #include "dialects/core/pod.h"
 #include "dialects/kueue/job_request.h"
 #include "dialects/kueue/names.h"
+#include "dialects/kueue/pod_rules.h"
+#include "dialects/pod_count.h"
 
 namespace gantree::kueue {
 
@@ -61,7 +63,27 @@ void read_own_words(json::Reader& read, json::Value request, TopologyRequest& to
   }
 }
 
+// None are counted of what asks for more than can be meant.
+void check_counts(Objection& objection, std::vector<PodSetRequest>& sets) {
+  std::int64_t pods = 0;
+  for (const PodSetRequest& set : sets) {
+    pods += set.count;
+  }
+  if (pods <= kMostPods) {
+    return;
+  }
+  objection.raise(sets.front().at, too_many_pods(pods));
+  for (PodSetRequest& set : sets) {
+    set.count = 0;
+    set.min_count = 0;
+  }
+}
+
 }  // namespace
+
+std::string too_many_pods(std::int64_t pods) {
+  return fmt::format("spec.podSets: the counts of all are {} pods together; at most {} are allowed", pods, kMostPods);
+}
 
 Result<JobRequest> read_workload_request(const NamedObject& named, Inventory& inventory) {
   const Object& object = named.object;
@@ -86,6 +108,9 @@ Result<JobRequest> read_workload_request(const NamedObject& named, Inventory& in
       break;
     }
     set.shape = read_pod_shape(read, set.spec, inventory);
+    if (const auto unfit = unfit_pod(set.spec)) {
+      objection.raise(at, fmt::format("pod set \"{}\": {}", set.name, *unfit));
+    }
     const json::Value own = read.object(at, "topologyRequest");
     const json::Value annotations = read.texts(read.object(pod_template, "metadata"), "annotations");
     const auto default_size = read.integer(own, "podSetSliceSize", 1, kMost);
@@ -98,6 +123,7 @@ Result<JobRequest> read_workload_request(const NamedObject& named, Inventory& in
   if (!read.ok()) {
     return read.error();
   }
+  check_counts(objection, request.pod_sets);
   check_pod_sets(objection, request.pod_sets);
   request.objection = objection.first();
   return request;

@@ -84,8 +84,8 @@ void read_kubeflow_job(WorkloadReader& reader) {
     }
     if (const json::MemberData* found = role_spec(specs, role)) {
       const json::Value replica(&found->value);
-      reader.add(lower(role), read.as_object(replica, role), 1, reader.count(replica, "replicas", 1)).pointer =
-          fmt::format("/spec/{}/{}/template", layout.member, found->key);
+      reader.add(lower(role), read.as_object(replica, role), 1, reader.count(replica, "replicas", 1), "replicas")
+          .pointer = fmt::format("/spec/{}/{}/template", layout.member, found->key);
     }
   }
   object_to_strangers(reader, layout, specs);

@@ -24,7 +24,7 @@ void read_ray(WorkloadReader& reader) {
     reader.objection().raise(spec, fmt::format("a {} without a cluster of its own has no pods to place", kind));
     return;
   }
-  reader.add("head", read.require_object(cluster, "headGroupSpec"), 1, 1).pointer =
+  reader.add("head", read.require_object(cluster, "headGroupSpec"), 1, 1, "headGroupSpec").pointer =
       fmt::format("{}/headGroupSpec/template", above);
   if (const json::Value groups = read.array(cluster, "workerGroupSpecs")) {
     for (std::size_t i = 0; i < groups.items().size(); ++i) {
@@ -33,8 +33,9 @@ void read_ray(WorkloadReader& reader) {
       const int hosts = reader.count(group, "numOfHosts", 1);
       // Where autoscaling leaves the number open, the smallest it may be is what asks now.
       const int least = reader.count(group, "minReplicas", 0);
-      reader.add(name, group, reader.count(group, "replicas", least), hosts == 0 ? 1 : hosts).pointer =
-          fmt::format("{}/workerGroupSpecs/{}/template", above, i);
+      reader
+          .add(name, group, reader.count(group, "replicas", least), hosts == 0 ? 1 : hosts, "replicas times numOfHosts")
+          .pointer = fmt::format("{}/workerGroupSpecs/{}/template", above, i);
     }
   }
 }

@@ -111,8 +111,7 @@ void read_train_job(WorkloadReader& reader, json::Value runtime_spec) {
       continue;
     }
     if (trains(part)) {
-      part.each = nodes;
-      part.replicas = 1;
+      reader.set_count(part, 1, nodes, "numNodes");
       part.spec = resources ? with_resources(*overlay, part.spec, resources) : part.spec;
     }
     override_specs(reader, *overlay, part);

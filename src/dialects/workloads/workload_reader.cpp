@@ -7,12 +7,6 @@
 
 namespace gantree {
 
-namespace {
-
-constexpr std::int64_t kMostPods = std::numeric_limits<int>::max();
-
-}  // namespace
-
 WorkloadReader::WorkloadReader(const NamedObject& named)
     : read_(named.object.file, named.object.value,
             fmt::format("{} \"{}/{}\"", named.object.kind, named.ns, named.name)),
@@ -32,7 +26,8 @@ WorkloadReader::WorkloadReader(const NamedObject& named)
 
 int WorkloadReader::count(json::Value parent, std::string_view key, int fallback) {
   const std::int64_t count =
-      read_.integer(parent, key, std::numeric_limits<std::int32_t>::min(), kMostPods).value_or(fallback);
+      read_.integer(parent, key, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max())
+          .value_or(fallback);
   if (count < 0) {
     objection_.raise(parent[key], fmt::format("{} is {}, but must not be negative", key, count));
     return 0;
@@ -50,23 +45,31 @@ bool WorkloadReader::any_condition(std::initializer_list<std::string_view> types
                      [&](std::string_view type) { return condition(read_, status_, type).value_or(false); });
 }
 
-PodTemplate& WorkloadReader::add(std::string_view role, json::Value holder, int replicas, int each) {
+PodTemplate& WorkloadReader::add(std::string_view role, json::Value holder, int replicas, int each,
+                                 std::string_view fields) {
   PodTemplate& added = workload_.templates.emplace_back();
-  added.role = role;
   added.at = holder ? holder : workload_.object.value;
-  const json::Value pod_template = read_.require_object(holder, "template");
+  fill(added, role, read_.require_object(holder, "template"));
+  set_count(added, replicas, each, fields);
+  return added;
+}
+
+void WorkloadReader::fill(PodTemplate& added, std::string_view role, json::Value pod_template) {
+  added.role = role;
   added.metadata = read_.object(pod_template, "metadata");
   static_cast<void>(read_.texts(added.metadata, "labels"));
   static_cast<void>(read_.texts(added.metadata, "annotations"));
   added.spec = read_.require_object(pod_template, "spec");
+}
+
+void WorkloadReader::set_count(PodTemplate& added, int replicas, int each, std::string_view fields) {
   added.replicas = replicas;
   added.each = each;
-  const std::int64_t pods = std::int64_t{replicas} * each;
-  if (pods > kMostPods) {
-    objection_.raise(added.at, fmt::format("\"{}\" asks for {} pods, more than {}", role, pods, kMostPods));
+  if (const std::int64_t pods = pods_of_parts(replicas, each); pods > kMostPods) {
+    objection_.raise(added.at, fmt::format("{} of \"{}\" would be {} pods; at most {} are allowed", fields, added.role,
+                                           pods, kMostPods));
     added.replicas = 0;
   }
-  return added;
 }
 
 Result<Workload> WorkloadReader::finish() {
@@ -78,7 +81,8 @@ Result<Workload> WorkloadReader::finish() {
     pods += part.count();
   }
   if (pods > kMostPods) {
-    objection_.raise(workload_.object.value, fmt::format("{} pods are asked for, more than {}", pods, kMostPods));
+    objection_.raise(workload_.object.value,
+                     fmt::format("all templates together ask for {} pods; at most {} are allowed", pods, kMostPods));
     for (PodTemplate& part : workload_.templates) {
       part.replicas = 0;
     }

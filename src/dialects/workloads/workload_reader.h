@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "dialects/objection.h"
+#include "dialects/pod_count.h"
 #include "dialects/workloads/workload.h"
 
 namespace gantree {
@@ -26,8 +27,11 @@ class WorkloadReader {
   int parallelism(json::Value job_spec);
   // Whether one of the conditions of the status holds.
   bool any_condition(std::initializer_list<std::string_view> types);
-  // A role whose pod template stands in `holder`.
-  PodTemplate& add(std::string_view role, json::Value holder, int replicas, int each);
+  // A role whose pod template stands in `holder`. `fields` are those that say how many pods it has, for messages.
+  PodTemplate& add(std::string_view role, json::Value holder, int replicas, int each, std::string_view fields);
+  // The parts of that, for templates that stand elsewhere: what is read from one, and how often it is there.
+  void fill(PodTemplate& added, std::string_view role, json::Value pod_template);
+  void set_count(PodTemplate& added, int replicas, int each, std::string_view fields);
 
   // The workload, or what is malformed.
   Result<Workload> finish();

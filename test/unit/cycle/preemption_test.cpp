@@ -447,5 +447,97 @@ TEST_F(PreemptionTest, ByShareEvictsNobodyWhereTheGangThenWouldNotFit) {
   EXPECT_EQ(plan(), "six:Waiting");
 }
 
+TEST_F(PreemptionTest, TakesBackBesideEvictingItsOwnWhereNeitherAloneIsEnough) {
+  host("a");
+  const QueueId alpha = queue(2, {.name = "alpha", .within = WithinRule::kLowerPriority, .reclaim = ReclaimRule::kAny});
+  const QueueId beta = queue(4, {.name = "beta"});
+  runs("alpha-low", "a", 1, alpha, -1);
+  runs("beta-mid", "a", 1, beta, 0);
+  runs("beta-high", "a", 4, beta, 1);
+  wants("alpha-mid", 2, alpha, 0);
+  EXPECT_EQ(plan(), "alpha-mid:Placed; alpha-low for alpha-mid (Preempted); beta-mid for alpha-mid (Reclaimed)");
+}
+
+TEST_F(PreemptionTest, TakesNothingBackWhereAllItsOwnThatMayGoDoNotBringItBackToItsQuota) {
+  host("a");
+  const QueueId alpha = queue(2, {.name = "alpha", .within = WithinRule::kLowerPriority, .reclaim = ReclaimRule::kAny});
+  const QueueId beta = queue(4, {.name = "beta"});
+  runs("alpha-low", "a", 1, alpha, -1);
+  runs("beta-low", "a", 1, beta, -1);
+  runs("beta-high", "a", 4, beta, 1);
+  wants("alpha-mid", 3, alpha, 0);
+  EXPECT_EQ(plan(), "alpha-mid:Waiting");
+}
+
+TEST_F(PreemptionTest, OfAStrictQueueKeepsItsQuotaForTheFirstThatWaits) {
+  host("a");
+  const QueueId owner = queue(2, {.name = "owner", .strict = true});
+  const QueueId guest = queue(0, {.name = "guest"});
+  runs("owner-1", "a", 1, owner);
+  wants("owner-2", 2, owner);
+  wants("guest-1", 1, guest, 0, 300);
+  EXPECT_EQ(plan(), "owner-2:Waiting guest-1:Waiting");
+  EXPECT_NE(plan_.decisions[1].message.find("is kept for default/owner-2"), std::string::npos)
+      << plan_.decisions[1].message;
+  EXPECT_EQ(quota_.cell(quota_.cells_of(owner)[0]).used, 1) << "it was only kept";
+}
+
+TEST_F(PreemptionTest, OfAStrictQueueThatTakesBackFromAnybodyNothingIsKept) {
+  host("a");
+  const QueueId owner = queue(2, {.name = "owner", .strict = true, .reclaim = ReclaimRule::kAny});
+  const QueueId guest = queue(0, {.name = "guest"});
+  runs("owner-1", "a", 1, owner);
+  wants("owner-2", 2, owner);
+  wants("guest-1", 1, guest, 0, 300);
+  EXPECT_EQ(plan(), "owner-2:Waiting guest-1:Placed");
+}
+
+TEST_F(PreemptionTest, OneThatStandsByKeepsItsQuotaAndIsNotDecided) {
+  host("a");
+  const QueueId owner = queue(2, {.name = "owner"});
+  const QueueId guest = queue(0, {.name = "guest"});
+  runs("owner-1", "a", 1, owner);
+  wants("owner-2", 2, owner).stands_by = true;
+  wants("guest-1", 1, guest, 0, 300);
+  wants("guest-0", 1, guest, 5, 300);
+  EXPECT_EQ(plan(), "guest-0:Placed guest-1:Waiting") << "who comes before it is not concerned";
+}
+
+TEST_F(PreemptionTest, ByShareStartsOneBehindAnotherThatMayNotTakeAsMuch) {
+  quota_.evict_by_share({ShareStrategy::kFinalShare, ShareStrategy::kInitialShare});
+  host("a");
+  host("b");
+  const QueueRules rules{
+      .name = "", .within = WithinRule::kLowerPriority, .reclaim = ReclaimRule::kAny, .knows_shares = true};
+  QueueRules one = rules;
+  one.name = "one";
+  QueueRules two = rules;
+  two.name = "two";
+  const QueueId first = queue(0, one);
+  const QueueId second = queue(0, two);
+  queue(9, {.name = "lender", .knows_shares = true});
+  for (const int i : {1, 2, 3, 4}) {
+    runs("w" + std::to_string(i), "a", 2, first, 0, 100 + i);
+  }
+  wants("six", 6, second, 9);
+  wants("five", 5, second, 0);
+  EXPECT_EQ(plan(), "six:Waiting five:Placed; w3 for five (FairShare); w4 for five (FairShare)");
+}
+
+TEST_F(PreemptionTest, ByShareStartsNobodyInWhosePlaceAnotherOfItsQueueCouldStart) {
+  quota_.evict_by_share({ShareStrategy::kFinalShare});
+  host("a");
+  host("b");
+  const QueueId theirs = queue(0, {.name = "theirs", .knows_shares = true});
+  const QueueId mine = queue(
+      0, {.name = "mine", .within = WithinRule::kLowerPriority, .reclaim = ReclaimRule::kAny, .knows_shares = true});
+  queue(9, {.name = "lender", .knows_shares = true});
+  runs("w1", "a", 4, theirs);
+  runs("w2", "a", 4, theirs);
+  wants("five", 5, mine, 9);
+  wants("three", 3, mine, 0);
+  EXPECT_EQ(plan(), "five:Waiting three:Waiting") << "five would evict three, and have more than theirs";
+}
+
 }  // namespace
 }  // namespace gantree

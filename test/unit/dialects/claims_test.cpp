@@ -211,7 +211,7 @@ TEST(LeaderWorkerSet, OfTooManyPodsToCountIsRejected) {
       "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: s, namespace: "
       "default}, spec: {replicas: 2000000000, leaderWorkerTemplate: {size: 2000000000, workerTemplate: "
       "{spec: {containers: []}}}}}\n");
-  EXPECT_NE(world.rejection("s-0").find("more than can be counted"), std::string::npos);
+  EXPECT_NE(world.rejection("s-0").find("replicas times leaderWorkerTemplate.size of"), std::string::npos);
 }
 
 TEST(Claims, LeaveOutPodsOnTheirWayOutUnlessAllAre) {

@@ -81,4 +81,14 @@ inline std::string refusal_on_update(const std::string& yaml, const std::string&
   return admit(sent.mutator(), sent.named(), &before.object()).refusal.value_or("");
 }
 
+// Why nobody but Gantree may make this change; and what is added to it where somebody else makes it.
+inline std::string reserved_on_update(const std::string& yaml, const std::string& old) {
+  const Sent sent(yaml);
+  return sent.mutator().reserved(sent.named(), Sent(old).object()).value_or("");
+}
+inline std::string heeded_on_update(const std::string& yaml, const std::string& old) {
+  const Sent sent(yaml);
+  return changes(sent.mutator().heed(sent.named(), Sent(old).object()));
+}
+
 }  // namespace gantree

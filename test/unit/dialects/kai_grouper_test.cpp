@@ -225,17 +225,17 @@ TEST(KaiPriority, ComesFromLabelsThenFromPodsThenFromTheKind) {
 TEST(KaiGrouper, RefusesMoreGangsThanAnyClusterStarts) {
   const std::string queued = "labels: {kai.scheduler/queue: q}";
   const World pods(
-      object("apps/v1", "Deployment", "d", queued, "{replicas: 2000000000, template: " + pod_template() + "}"));
-  EXPECT_EQ(pods.rejection("d"), "test.yaml:5: spec.replicas asks for 2000000000 gangs; at most 100000 are planned");
+      object("apps/v1", "Deployment", "d", queued, "{replicas: 200000, template: " + pod_template() + "}"));
+  EXPECT_EQ(pods.rejection("d"), "test.yaml:5: spec.replicas asks for 200000 gangs; at most 100000 are planned");
   const World groups(
       object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "l", queued,
-             "{replicas: 1000000, leaderWorkerTemplate: {size: 2, workerTemplate: " + pod_template() + "}}"));
-  EXPECT_EQ(groups.rejection("l"), "test.yaml:5: spec.replicas asks for 1000000 gangs; at most 100000 are planned");
+             "{replicas: 400000, leaderWorkerTemplate: {size: 2, workerTemplate: " + pod_template() + "}}"));
+  EXPECT_EQ(groups.rejection("l"), "test.yaml:5: spec.replicas asks for 400000 gangs; at most 100000 are planned");
   const World jobs(object("jobset.x-k8s.io/v1alpha2", "JobSet", "j", queued,
-                          "{replicatedJobs: [{name: w, replicas: 1000000, template: {metadata: {annotations: "
+                          "{replicatedJobs: [{name: w, replicas: 400000, template: {metadata: {annotations: "
                           "{kai.scheduler/batch-min-member: \"1\"}}, spec: {parallelism: 2, template: " +
                               pod_template() + "}}}]}"));
-  EXPECT_EQ(jobs.rejection("j"), "test.yaml:5: replicas of \"w\" is 1000000; at most 100000 are planned");
+  EXPECT_EQ(jobs.rejection("j"), "test.yaml:5: replicas of \"w\" is 400000; at most 100000 are planned");
 }
 
 TEST(KaiTrainingJob, IsRejectedWhereARoleIsUnknown) {

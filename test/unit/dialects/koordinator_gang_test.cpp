@@ -210,6 +210,22 @@ TEST(KoordinatorGang, ListsThatContradictEachOtherAreRejectedNamingBoth) {
   EXPECT_NE(selfless.rejection("a").find("does not list default/a itself"), std::string::npos);
 }
 
+TEST(KoordinatorGang, AListOfMoreThanAHundredGangsIsRejected) {
+  for (const int listed : {100, 101, 3000}) {
+    std::string names = "\"default/a\"";
+    for (int i = 1; i < listed; ++i) {
+      names += ", \"default/other-" + std::to_string(i) + "\"";
+    }
+    World world(koordinator_nodes() + pod_group("a", 1, groups(names)) + koord_pod("p", in_group("a")));
+    EXPECT_EQ(world.rejection("a").find(listed == 100   ? "is not in the input"
+                                        : listed == 101 ? "it lists 101 gangs, but at most 100 may be listed"
+                                                        : "at most 100 gangs may be listed") != std::string::npos,
+              true)
+        << world.rejection("a");
+    EXPECT_LT(world.rejection("a").size(), 1000U);
+  }
+}
+
 TEST(KoordinatorGang, GroupsMustBeAStringThatHoldsAJsonList) {
   const std::string list =
       "---\napiVersion: scheduling.sigs.k8s.io/v1alpha1\nkind: PodGroup\nmetadata:\n  name: a\n  "

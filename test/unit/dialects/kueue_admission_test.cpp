@@ -190,5 +190,97 @@ TEST(KueueNeighbour, TakesWhateverComesForAConfiguration) {
   }
 }
 
+// Why only those who administer queues may store this Workload; "" where others may.
+std::string reserved(const std::string& body, const std::string& old_body = "") {
+  const Manifests manifest(body);
+  const Object object = object_of("Workload", manifest);
+  const NamedObject named{object, "ns", "x"};
+  if (old_body.empty()) {
+    return validator_of("Workload").reserved(named, nullptr).value_or("");
+  }
+  const Manifests old_manifest(old_body);
+  const Object old = object_of("Workload", old_manifest);
+  return validator_of("Workload").reserved(named, &old).value_or("");
+}
+
+TEST(KueueAdmission, KeepsWorkloadsToThoseWhoAdministerQueues) {
+  EXPECT_EQ(
+      reserved("metadata: {name: x}\nspec: {queueName: q, priority: 5}"),
+      "Workload \"ns/x\": a Workload of its own is made only by those who may update ClusterQueues; a job that names "
+      "a queue (label kueue.x-k8s.io/queue-name) gets its Workload by itself");
+  const std::string before =
+      "metadata: {name: x, ownerReferences: [{uid: a}]}\nspec: {active: true, priority: 5, queueName: q, podSets: "
+      "[{name: m, count: 1}]}";
+  EXPECT_EQ(reserved(before, before), "");
+  const std::pair<const char*, const char*> kChanges[] = {
+      {"priority: 5", "priority: 6"},
+      {"queueName: q", "queueName: r"},
+      {"count: 1", "count: 2"},
+      {"priority: 5", "priority: 5, priorityClassRef: {name: high}"},
+      {"priority: 5", "priority: 5, maximumExecutionTimeSeconds: 7"},
+  };
+  for (const auto& [from, to] : kChanges) {
+    std::string after = before;
+    after.replace(after.find(from), std::string_view(from).size(), to);
+    EXPECT_NE(reserved(after, before), "") << to;
+    EXPECT_NE(reserved(before, after), "") << to;
+  }
+  EXPECT_EQ(
+      reserved("metadata: {name: x}\nspec: {active: true, priority: 5, queueName: q, podSets: [{name: m, count: 1}]}",
+               before),
+      "Workload \"ns/x\": metadata.ownerReferences can be changed only by those who may update ClusterQueues");
+}
+
+TEST(KueueAdmission, LetsOthersSwitchWorkloadsOffAndTakeThemAway) {
+  const std::string before = "metadata: {name: x}\nspec: {active: true, priority: 5}";
+  EXPECT_EQ(reserved("metadata: {name: x, labels: {a: b}}\nspec: {active: false, priority: 5}", before), "");
+  EXPECT_EQ(reserved("metadata: {name: x, deletionTimestamp: \"2026-01-01T00:00:00Z\"}\nspec: {priority: 9}", before),
+            "");
+}
+
+TEST(KueueAdmission, RefusesWorkloadsOfMorePodsThanCanBeMeant) {
+  const std::string set = "template: {spec: {containers: []}}";
+  EXPECT_EQ(refusal("Workload", "spec: {podSets: [{name: a, count: 1000000, " + set + "}]}"), "");
+  EXPECT_NE(
+      refusal("Workload", "spec: {podSets: [{name: a, count: 1000000, " + set + "}, {name: b, count: 1, " + set + "}]}")
+          .find("spec.podSets: the counts of all are 1000001 pods together; at most 1000000 are allowed"),
+      std::string::npos);
+}
+
+TEST(KueueAdmission, RefusesWorkloadsWhosePodsCouldNotBeMadeOrAreNotCounted) {
+  const auto of = [](const std::string& spec) {
+    return refusal("Workload", "spec: {podSets: [{name: a, count: 1, template: {spec: {" + spec + "}}}]}");
+  };
+  EXPECT_NE(
+      of("containers: [{name: c, resources: {requests: {cpu: 2}, limits: {cpu: 1}}}]").find("above its limit of 1"),
+      std::string::npos);
+  EXPECT_NE(of("containers: [], resourceClaims: [{name: gpu}]").find("resource claims are not counted"),
+            std::string::npos);
+}
+
+TEST(KueueAdmission, RefusesANamespaceSelectorThatMakesNoSense) {
+  const auto of = [](const std::string& selector) {
+    return refusal("ClusterQueue", "spec: {namespaceSelector: " + selector + ", resourceGroups: []}");
+  };
+  EXPECT_EQ(of("{matchLabels: {team: a, example.com/b: ''}, matchExpressions: [{key: k, operator: In, values: [x, z]}, "
+               "{key: l, operator: DoesNotExist}, {key: m, operator: Exists, values: []}]}"),
+            "");
+  const std::pair<const char*, const char*> kWrong[] = {
+      {"{matchExpressions: [{key: k, operator: Near, values: [x]}]}", "operator \"Near\" is not known"},
+      {"{matchExpressions: [{key: k, operator: In}]}", "values must not be empty with operator In"},
+      {"{matchExpressions: [{key: k, operator: NotIn, values: []}]}", "values must not be empty with operator NotIn"},
+      {"{matchExpressions: [{key: k, operator: Exists, values: [x]}]}", "values must be empty with operator Exists"},
+      {"{matchExpressions: [{key: k, operator: DoesNotExist, values: [x]}]}",
+       "must be empty with operator DoesNotExist"},
+      {"{matchExpressions: [{key: 'a b', operator: Exists}]}", "\"a b\" is not a label key"},
+      {"{matchExpressions: [{key: k, operator: In, values: ['x/y']}]}", "\"x/y\" is not a label value"},
+      {"{matchLabels: {'a b': c}}", "\"a b\" is not a label key"},
+      {"{matchLabels: {a: '-c'}}", "\"-c\" is not a label value"},
+  };
+  for (const auto& [selector, why] : kWrong) {
+    EXPECT_NE(of(selector).find(why), std::string::npos) << selector << ": " << of(selector);
+  }
+}
+
 }  // namespace
 }  // namespace gantree

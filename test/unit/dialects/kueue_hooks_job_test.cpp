@@ -144,5 +144,39 @@ TEST(JobHook, HoldsUpNothingThatIsGoing) {
   EXPECT_EQ(refusal_on_update(job("", "", "", "deletionTimestamp: 2026-01-01T00:00:00Z"), job(kQueue)), "");
 }
 
+TEST(JobHook, LetsNobodyStartAJobThatWaitsInItsQueue) {
+  EXPECT_EQ(reserved_on_update(job(kQueue, "suspend: false"), job(kQueue, "suspend: true")),
+            "spec.suspend cannot be set to false: Job \"train\" waits in queue \"q\", which starts it when it is "
+            "admitted. To start it outside the queue, remove its label kueue.x-k8s.io/queue-name first");
+  EXPECT_NE(reserved_on_update(job(kQueue), job(kQueue, "suspend: true")), "") << "without the field it is false";
+  EXPECT_NE(reserved_on_update(job(kQueue, "suspend: null"), job(kQueue, "suspend: true")), "");
+  const std::string waits =
+      "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\n"
+      "metadata: {name: train, labels: {kueue.x-k8s.io/queue-name: q}}\nspec: {suspend: ";
+  EXPECT_NE(reserved_on_update(waits + "false}", waits + "true}"), "");
+}
+
+TEST(JobHook, LetsAllOtherChangesOfJobsPass) {
+  EXPECT_EQ(reserved_on_update(job(kQueue, "suspend: true"), job(kQueue, "suspend: true")), "");
+  EXPECT_EQ(reserved_on_update(job(kQueue, "suspend: false"), job(kQueue, "suspend: false")), "") << "it runs";
+  EXPECT_EQ(reserved_on_update(job(kQueue, "suspend: true"), job(kQueue, "suspend: false")), "") << "it is stopped";
+  EXPECT_EQ(reserved_on_update(job("", "suspend: false"), job("", "suspend: true")), "") << "it is in no queue";
+  const std::string_view owner =
+      "ownerReferences: [{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: s, uid: u, controller: true}]";
+  EXPECT_EQ(reserved_on_update(job(kQueue, "suspend: false", "", owner), job(kQueue, "suspend: true", "", owner)), "")
+      << "JobSet starts the Jobs that it makes";
+}
+
+TEST(JobHook, HeedsThatAUserSuspendsAJobAndWantsItBack) {
+  EXPECT_EQ(heeded_on_update(job(kQueue, "suspend: true"), job(kQueue)),
+            "/metadata/annotations = {}\n/metadata/annotations/gantree.dev~1suspension = \"suspended\"\n");
+  const std::string_view marked = "annotations: {gantree.dev/suspension: suspended}";
+  EXPECT_EQ(heeded_on_update(job(kQueue, "suspend: false", "", marked), job(kQueue, "suspend: true", "", marked)),
+            "/spec/suspend = true\n/metadata/annotations/gantree.dev~1suspension = \"resumed\"\n");
+  EXPECT_EQ(heeded_on_update(job(kQueue, "suspend: false"), job(kQueue, "suspend: true")), "") << "that is refused";
+  EXPECT_EQ(heeded_on_update(job("", "suspend: true"), job("")), "");
+  EXPECT_EQ(heeded_on_update(job(kQueue, "parallelism: 2"), job(kQueue)), "");
+}
+
 }  // namespace
 }  // namespace gantree

@@ -6,6 +6,7 @@
 #include "dialects/kueue/hooks/pod_group.h"
 #include "dialects/kueue/hooks/role_hash.h"
 #include "hooks.h"
+#include "json/read.h"
 
 namespace gantree {
 namespace {
@@ -48,7 +49,7 @@ TEST(PodHook, GatesPodsThatAskForATopologyTwice) {
 }
 
 TEST(PodHook, ChangesNothingTheSecondTime) {
-  const std::string hash = kueue::role_hash(Sent(pod(kQueue)).object().value["spec"], {});
+  const std::string hash = kueue::role_hash(Sent(pod(kQueue)).object().value["spec"]);
   EXPECT_EQ(changes(pod("kueue.x-k8s.io/queue-name: q, kueue.x-k8s.io/managed: 'true'",
                         fmt::format("kueue.x-k8s.io/role-hash: '{}'", hash),
                         "schedulingGates: [{name: kueue.x-k8s.io/admission}]", "finalizers: [kueue.x-k8s.io/managed]")),
@@ -131,18 +132,53 @@ TEST(PodHook, KeepsPodsInTheirGroupAndQueue) {
   EXPECT_EQ(refusal_on_update(pod("", "", gated), pod(kQueue, "", gated)), "");
 }
 
+TEST(PodHook, TakesTheNameOfAGroupFromAnAnnotationToo) {
+  const std::string total = "kueue.x-k8s.io/pod-group-total-count: '2'";
+  const std::string named = total + ", kueue.x-k8s.io/pod-group-name: g";
+  EXPECT_EQ(refusal(pod(kQueue, named)), "");
+  EXPECT_NE(refusal(pod(kQueue, total)), "");
+  EXPECT_NE(refusal(pod(kQueue, total + ", kueue.x-k8s.io/pod-group-name: G_")), "");
+  EXPECT_NE(refusal_on_update(pod(kQueue, total + ", kueue.x-k8s.io/pod-group-name: h"), pod(kQueue, named)), "");
+}
+
 TEST(RoleHash, TellsPodsApartByWhatMattersForTheirPlace) {
-  const auto hash = [](std::string_view spec, std::string_view annotations = "") {
-    const Sent sent(pod("", annotations, spec));
-    return kueue::role_hash(sent.object().value["spec"], sent.object().metadata()["annotations"]);
+  const auto hash = [](std::string_view spec) {
+    const Sent sent(pod("", "", spec));
+    return kueue::role_hash(sent.object().value["spec"]);
   };
-  EXPECT_EQ(hash("").size(), 16U);
   EXPECT_EQ(hash("hostname: a"), hash("hostname: b"));
   EXPECT_EQ(hash("nodeSelector: {a: b, c: d}"), hash("nodeSelector: {c: d, a: b}"));
   EXPECT_NE(hash("nodeSelector: {a: b}"), hash("nodeSelector: {a: c}"));
   EXPECT_NE(hash("nodeSelector: {a: b}"), hash(""));
-  EXPECT_NE(hash("", "kueue.x-k8s.io/podset-required-topology: rack"), hash(""));
-  EXPECT_EQ(hash("", "colour: red"), hash(""));
+  EXPECT_EQ(hash("tolerations: [{key: a, operator: Exists}]"), hash("tolerations: [{operator: Exists, key: a}]"));
+  EXPECT_NE(hash("initContainers: [{name: i, restartPolicy: Always}]"), hash("initContainers: [{name: i}]"));
+}
+
+// Digests of pods as Kueue's own webhook writes them: of two pods of its tests, and of one with all that counts, for
+// which they were computed with the types of k8s.io/api in Go.
+TEST(RoleHash, IsTheOneThatKueueComputes) {
+  const auto hash = [](std::string_view spec) {
+    const auto read = json::read_documents("spec", std::string(spec));
+    return kueue::role_hash(read->front().root());
+  };
+  EXPECT_EQ(hash(R"({"containers":[{"name":"c","resources":{"requests":{}}}]})"), "a9f06f3a");
+  EXPECT_EQ(hash(R"({"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]})"), "dc85db45");
+  EXPECT_EQ(
+      hash(
+          R"({"affinity":{"podAntiAffinity":{"preferredDuringSchedulingIgnoredDuringExecution":[{"podAffinityTerm":)"
+          R"({"topologyKey":"rack","labelSelector":{"matchExpressions":[{"operator":"In","key":"a","values":["<x>"]}],)"
+          R"("matchLabels":{"z":"1","b":"2"}}},"weight":3}]},"nodeAffinity":)"
+          R"({"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":)"
+          R"([{"key":"k","operator":"Exists"}]}]}}},"containers":[{"name":"c","ports":[{"containerPort":80,)"
+          R"("protocol":"TCP","name":"web"}],"resources":{"requests":{"nvidia.com/gpu":"1","cpu":"500m"}}}],)"
+          R"("initContainers":[{"name":"i","resources":{"requests":{"cpu":"1"}}}],"nodeSelector":{"b":"x","a":"y"},)"
+          R"("priority":5,"tolerations":[{"operator":"Exists","effect":"NoSchedule","key":"gpu"},)"
+          R"({"tolerationSeconds":300,"key":"n","operator":"Exists","effect":"NoExecute"}],)"
+          R"("topologySpreadConstraints":[{"labelSelector":{"matchLabels":{"a":"b"}},"whenUnsatisfiable":)"
+          R"("DoNotSchedule","maxSkew":1,"topologyKey":"zone"}],"runtimeClassName":"kata","overhead":)"
+          R"({"memory":"1Gi","cpu":"250m"},"resourceClaims":[{"resourceClaimTemplateName":"t","name":"n"}],)"
+          R"("resources":{"requests":{"cpu":"2"}}})"),
+      "df808e9b");
 }
 
 TEST(PodGroupName, FitsALabel) {

@@ -119,7 +119,8 @@ TEST(JobSet, SlicesByItsParallelismWhereNoSizeIsGiven) {
 
 TEST(JobSet, OfTooManyPodsIsRejected) {
   const World world(kSetup + jobset(replicated("workers", 2000000000, 2000000000)));
-  EXPECT_NE(world.rejection("set").find("asks for 4000000000000000000 pods"), std::string::npos);
+  EXPECT_NE(world.rejection("set").find("replicas times parallelism of \"workers\" would be 4000000000000000000 pods"),
+            std::string::npos);
 }
 
 TEST(JobSet, LeavesOutReplicatedJobsOfNoPods) {

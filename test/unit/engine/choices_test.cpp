@@ -50,6 +50,24 @@ TEST(Choices, BreakTiesByPreferredNodeAffinity) {
   EXPECT_EQ(c.where(c.gang({set})), "n2:8");
 }
 
+TEST(Choices, BreakTiesByPreferredNodeAffinityWhereNoTopologyIsAskedFor) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 1);
+  c.host("b1/r1/n2", 1);
+  Node warm = c.make_node("b1/r2/n4", 1);
+  const Label label{c.inventory().strings().intern("warm"), c.inventory().strings().intern("yes")};
+  warm.labels.push_back(label);
+  std::sort(warm.labels.begin(), warm.labels.end());
+  c.host("b1/r2/n3", 1);
+  c.inventory().upsert(warm);
+  PodSet set = c.set("main", 1, 1);
+  EXPECT_EQ(c.where(c.gang({set})), "n1:1");
+  set.shape.preferred = {{10, {{{label.key, SelectorOperator::kIn, {label.value}, 0}}, {}}}};
+  EXPECT_EQ(c.where(c.gang({set})), "n4:1");
+  set.count = set.min_count = 3;
+  EXPECT_EQ(c.where(c.gang({set})), "n1:1 n3:1 n4:1") << "its rack is filled first";
+}
+
 TEST(Choices, KeepOffPreferNoScheduleTaintsWhereTheRestIsEqual) {
   SmallCluster c(kBlockRackHost);
   Node soft = c.make_node("b1/r1/n1", 8);

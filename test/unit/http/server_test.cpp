@@ -170,6 +170,38 @@ TEST(Server, MakesRoomForANewConnectionByClosingTheOneThatIsIdleLongest) {
   EXPECT_TRUE(ends_with(second.receive(), "GET /second "));
 }
 
+TEST(Server, MakesRoomByClosingThoseWhoDoNotSayWhatTheyWant) {
+  const auto server = started({.max_connections = 4, .header_rest = 50ms, .rest = 10s});
+  Wire in_use(server->port());
+  in_use.send("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_FALSE(in_use.receive().empty());
+  std::vector<std::unique_ptr<Wire>> slow;
+  for (int i = 0; i < 40; ++i) {
+    slow.push_back(std::make_unique<Wire>(server->port()));
+    slow.back()->send(i % 2 == 0 ? "GET / HTTP/1.1\r\nX: " : "");
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  Wire probe(server->port());
+  probe.send("GET /healthz HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(ends_with(probe.receive(), "GET /healthz "));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s) << "they had ten seconds each";
+  EXPECT_TRUE(slow.front()->closed());
+  in_use.send("GET /again HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(ends_with(in_use.receive(), "GET /again ")) << "who has asked before is not in the way";
+}
+
+TEST(Server, GivesWhoConnectsNoMoreTimeThanAHeaderTakes) {
+  const auto server = started({.header_timeout = 100ms, .idle_timeout = 60s});
+  Wire silent(server->port());
+  EXPECT_TRUE(silent.closed());
+  Wire used(server->port());
+  used.send("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_FALSE(used.receive().empty());
+  std::this_thread::sleep_for(300ms);
+  used.send("GET /again HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(ends_with(used.receive(), "GET /again ")) << "between requests it may take its time";
+}
+
 TEST(Server, ClosesNoConnectionThatWasInUseJustNow) {
   const auto server = started({.max_connections = 1, .rest = 300ms});
   Wire first(server->port());

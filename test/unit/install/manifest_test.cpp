@@ -175,6 +175,30 @@ TEST(Roles, AllowWhatRunDoesAndNothingElse) {
   EXPECT_EQ(allowed, needed);
 }
 
+// A Workload holds quota and evicts others whether it has pods or not.
+TEST(Roles, LetUsersSeeQueuesAndWorkloadsAndChangeNone) {
+  const auto documents = json::read_documents("manifest", std::string(kManifestText));
+  ASSERT_TRUE(documents);
+  std::set<std::string> verbs;
+  int roles = 0;
+  for (const json::Document& document : *documents) {
+    const json::Value labels = document.root()["metadata"]["labels"];
+    const bool of_users = labels && (labels["rbac.authorization.k8s.io/aggregate-to-edit"] ||
+                                     labels["rbac.authorization.k8s.io/aggregate-to-admin"]);
+    if (document.root()["kind"].text() != "ClusterRole" || !of_users) {
+      continue;
+    }
+    ++roles;
+    for (const json::NodeData& rule : document.root()["rules"].items()) {
+      for (const json::NodeData& verb : json::Value(&rule)["verbs"].items()) {
+        verbs.insert(std::string(json::Value(&verb).text()));
+      }
+    }
+  }
+  EXPECT_GT(roles, 0);
+  EXPECT_EQ(verbs, (std::set<std::string>{"get", "list", "watch"}));
+}
+
 TEST(Roles, AllowToWatchWhateverTheSchedulerWatches) {
   std::set<std::string> needed;
   for (const Permission& permission : run_permissions({})) {

@@ -151,6 +151,191 @@ TEST_F(ReflectorTiming, AnEventThatIsMalformedEndsTheWatchAndIsAskedForAgain) {
   EXPECT_NE(transport_.target().find("resourceVersion=12&"), std::string::npos) << transport_.target();
 }
 
+TEST_F(ReflectorTiming, AWatchIsAskedToEndBeforeItsSilenceMeansThatItIsDead) {
+  ReflectorOptions options;
+  options.notice_silence_of(15s);
+  EXPECT_EQ(options.idle_timeout, 15s);
+  EXPECT_LT(options.max_watch, 14s);
+  EXPECT_GT(options.min_watch, 3s);
+  options.notice_silence_of(2s);
+  EXPECT_LE(options.max_watch, 1s);
+}
+
+TEST_F(ReflectorTiming, FewObjectsAreListedAnewToShowThatAllIsKnown) {
+  open_watch();
+  transport_.advance(5s);
+  const http::Clock::time_point since = transport_.now();
+  EXPECT_LT(reflector_.fresh_as_of(), since);
+  reflector_.prove_fresh(since);
+  transport_.settle();
+  ASSERT_EQ(transport_.open(), 1U) << "the watch may be dead, and is not waited for";
+  EXPECT_EQ(transport_.target(), "/api/v1/pods?limit=500");
+  EXPECT_LT(reflector_.fresh_as_of(), since);
+  transport_.reply(200, list("20", {"a", "b"}));
+  EXPECT_EQ(reflector_.fresh_as_of(), since);
+  EXPECT_EQ(sink_.told, "+a synced +b synced ");
+}
+
+TEST_F(ReflectorTiming, AListThatBeganAfterThatInstantShowsIt) {
+  const http::Clock::time_point since = transport_.now();
+  transport_.settle();
+  reflector_.prove_fresh(since);
+  transport_.settle();
+  ASSERT_EQ(transport_.open(), 1U);
+  transport_.reply(200, list("10", {"a"}));
+  EXPECT_GE(reflector_.fresh_as_of(), since);
+  reflector_.prove_fresh(since);
+  transport_.settle();
+  EXPECT_NE(transport_.target().find("watch=true"), std::string::npos) << "nothing is left to be shown";
+}
+
+TEST_F(ReflectorTiming, AListThatBeganBeforeThatInstantDoesNotShowIt) {
+  transport_.settle();
+  transport_.advance(1s);
+  const http::Clock::time_point since = transport_.now();
+  reflector_.prove_fresh(since);
+  transport_.settle();
+  ASSERT_EQ(transport_.open(), 1U) << "it is seen through";
+  transport_.reply(200, list("10", {"a"}));
+  EXPECT_LT(reflector_.fresh_as_of(), since);
+  ASSERT_EQ(transport_.target(), "/api/v1/pods?limit=500") << "and followed by another";
+  transport_.reply(200, list("20", {"a"}));
+  EXPECT_GE(reflector_.fresh_as_of(), since);
+  EXPECT_NE(transport_.target().find("watch=true"), std::string::npos) << transport_.target();
+}
+
+TEST_F(ReflectorTiming, AListOnWhichNothingComesIsBegunAnewWithMorePatienceEachTime) {
+  transport_.settle();
+  transport_.advance(1s);
+  const http::Clock::time_point since = transport_.now();
+  reflector_.prove_fresh(since);
+  transport_.settle();
+  transport_.advance(5s);
+  ASSERT_EQ(transport_.open(), 1U);
+  transport_.advance(9s);
+  ASSERT_EQ(transport_.open(), 1U) << "a slow server is given ten seconds now";
+  transport_.reply(200, list("10", {"a"}));
+  EXPECT_EQ(reflector_.fresh_as_of(), since + 5s);
+  EXPECT_NE(transport_.target().find("watch=true"), std::string::npos) << transport_.target();
+}
+
+// A page of one object, so that two are many.
+class ManyObjects : public ReflectorTiming {
+ protected:
+  static ReflectorOptions by_one() {
+    ReflectorOptions options = ReflectorTiming::options();
+    options.page_size = 1;
+    return options;
+  }
+  // Asks for a proof; the server is at version 20, of which a watch from version 10 on has to tell.
+  void ask() {
+    transport_.settle();
+    transport_.reply(200, list("10", {"a"}, "next"));
+    transport_.reply(200, list("10", {"b"}));
+    transport_.stream().on_headers(200, {});
+    transport_.advance(5s);
+    since_ = transport_.now();
+    many_.prove_fresh(since_);
+    transport_.settle();
+    ASSERT_EQ(transport_.target(), "/api/v1/pods?limit=1");
+    transport_.reply(200, list("20", {"a"}, "next"));
+    ASSERT_NE(transport_.target().find("resourceVersion=10&timeoutSeconds=3"), std::string::npos)
+        << transport_.target();
+    transport_.stream().on_headers(200, {});
+    EXPECT_LT(many_.fresh_as_of(), since_);
+  }
+  void bookmark(const std::string& version) {
+    transport_.stream().on_bytes(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":")" + version +
+                                 "\"}}}\n");
+  }
+
+  CountingSink other_;
+  Reflector many_{client_, pods(), other_, by_one()};
+  http::Clock::time_point since_;
+};
+
+TEST_F(ManyObjects, AreShownToBeKnownByABookmarkThatIsNewEnough) {
+  reflector_.remove_all();
+  ask();
+  bookmark("19");
+  EXPECT_LT(many_.fresh_as_of(), since_);
+  bookmark("20");
+  EXPECT_EQ(many_.fresh_as_of(), since_);
+  transport_.advance(10s);
+  EXPECT_NE(transport_.target().find("watch=true"), std::string::npos) << "not listed again";
+}
+
+TEST_F(ManyObjects, AreShownToBeKnownByAnEventThatIsNewEnough) {
+  reflector_.remove_all();
+  ask();
+  transport_.stream().on_bytes(event("MODIFIED", "b", "9") + event("ADDED", "c", "112"));
+  EXPECT_EQ(many_.fresh_as_of(), since_);
+}
+
+TEST_F(ManyObjects, AreListedAnewWhereNothingShowsIt) {
+  reflector_.remove_all();
+  ask();
+  transport_.advance(3s);
+  ASSERT_EQ(transport_.open(), 1U);
+  ASSERT_EQ(transport_.target(), "/api/v1/pods?limit=1");
+  transport_.reply(200, list("30", {"a"}, "next"));
+  EXPECT_LT(many_.fresh_as_of(), since_);
+  transport_.reply(200, list("30", {"b"}));
+  EXPECT_GE(many_.fresh_as_of(), since_);
+}
+
+TEST_F(ManyObjects, OfWhichOnlySomeWereListedAreListedAnew) {
+  reflector_.remove_all();
+  transport_.settle();
+  transport_.reply(200, list("10", {"a"}));
+  transport_.stream().on_headers(200, {});
+  transport_.advance(5s);
+  many_.prove_fresh(transport_.now());
+  transport_.settle();
+  transport_.reply(200, list("30", {"c"}, "next"));
+  ASSERT_NE(transport_.target().find("continue=next"), std::string::npos) << transport_.target();
+  transport_.advance(5s);
+  since_ = transport_.now();
+  many_.prove_fresh(since_);
+  transport_.settle();
+  ASSERT_EQ(transport_.open(), 1U);
+  ASSERT_NE(transport_.target().find("continue=next"), std::string::npos) << "it is seen through";
+  transport_.advance(5s);
+  ASSERT_EQ(transport_.open(), 1U);
+  ASSERT_EQ(transport_.target(), "/api/v1/pods?limit=1") << "but not for ever";
+  // A watch would go on from version 10, and what it told would be taken for older than the page that came.
+  transport_.reply(200, list("40", {"a"}, "rest"));
+  ASSERT_NE(transport_.target().find("continue=rest"), std::string::npos) << transport_.target();
+  transport_.reply(200, list("40", {"b"}));
+  EXPECT_EQ(other_.told, "+a synced +c +b -c synced ");
+  EXPECT_EQ(many_.fresh_as_of(), since_ + 5s);
+}
+
+TEST(CallQueue, WhatWasDecidedInAnEarlierTermIsNotSentInALaterOne) {
+  FakeTransport transport;
+  Client client(transport, nullptr);
+  std::uint64_t term = 1;
+  client.set_fence([&] { return term; });
+  std::vector<std::string> reasons;
+  const auto bind = [&] {
+    client.bind({"ns", "p"}, "u", "n", [&](const Reply& reply) { reasons.push_back(reply.reason); });
+  };
+  bind();
+  transport.settle();
+  ASSERT_EQ(transport.open(), 1U);
+  transport.fail(Kind::kNotSent);  // tried again in a while
+  term = 2;
+  transport.advance(10s);
+  bind();  // decided before it is known that this is another term
+  transport.settle();
+  EXPECT_EQ(transport.open(), 0U);
+  EXPECT_EQ(reasons, (std::vector<std::string>{"NotLeader", "NotLeader"}));
+  client.set_term(2);
+  bind();
+  transport.settle();
+  EXPECT_EQ(transport.open(), 1U);
+}
+
 TEST(CallQueue, SendsNoMoreAtATimeThanAllowed) {
   FakeTransport transport;
   ClientOptions options;

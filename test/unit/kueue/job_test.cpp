@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "job_world.h"
 
 namespace gantree::kueue {
@@ -197,6 +199,33 @@ TEST(QueuedJob, KeepsConditionsOfOthersAsTheyAre) {
   EXPECT_THAT(world.status(create.write.object.name, "conditions"),
               HasSubstr(R"("type":"Mine","status":"Unknown","reason":"R")"));
   EXPECT_THAT(world.status(create.write.object.name, "conditions"), HasSubstr(R"("observedGeneration":7)"));
+}
+
+std::size_t to_workloads(const std::vector<Order>& orders) {
+  return static_cast<std::size_t>(std::count_if(
+      orders.begin(), orders.end(), [](const Order& order) { return order.write.object.kind == "Workload"; }));
+}
+
+TEST(QueuedJob, OfMorePodsThanCanBeMeantIsToldSoAndGetsNoWorkload) {
+  JobWorld world(1, 2, 16);
+  world.job("huge", {.pods = 2'000'000});
+  EXPECT_EQ(to_workloads(world.step()), 0U) << "one of 0 pods was made, and admitted";
+  EXPECT_EQ(to_workloads(world.step()), 0U);
+  ASSERT_EQ(world.events.size(), 1U) << "once";
+  EXPECT_THAT(world.events.front().write.body,
+              HasSubstr(R"(parallelism of \"main\" would be 2000000 pods; at most 1000000 are allowed)"));
+  EXPECT_THAT(world.events.front().write.body, HasSubstr(R"("kind":"Job")"));
+  world.job("huge", {.pods = 2});
+  EXPECT_EQ(world.only("Workload").write.verb, WriteVerb::kCreate);
+}
+
+TEST(QueuedJob, ThatIsChangedToMorePodsThanCanBeMeantLosesItsWorkload) {
+  JobWorld world(1, 2, 16);
+  world.job("j", {.pods = 99});
+  world.carry_out(world.only("Workload"));
+  world.settle();
+  world.job("j", {.pods = 2'000'000});
+  EXPECT_EQ(world.only("Workload").write.verb, WriteVerb::kDelete);
 }
 
 }  // namespace

@@ -132,6 +132,89 @@ TEST(OddEvents, WhatWasAssumedBeforeAnotherLedIsDecidedAnew) {
   }
 }
 
+// Another job wants the quota of one whose admission was ordered.
+struct Contest {
+  JobWorld world{1, 1, 4};
+  Order admission;
+
+  Contest() {
+    world.job("a", {});
+    world.carry_out(world.only("Workload"));
+    admission = world.only("Workload");
+  }
+  void lose_lease() {
+    world.controller.stop_leading();
+    world.controller.stand_by();
+  }
+  [[nodiscard]] bool holds() const {
+    const std::string& name = admission.write.object.name;
+    return !world.controller.workloads().at("default/" + name).used.empty();
+  }
+  void answer(Answer answer) { world.controller.answered(admission.id, answer, "", world.now); }
+};
+
+TEST(OddEvents, AnAdmissionThatWasAnsweredStaysBookedThoughTheLeaseIsLostBeforeItsEventComes) {
+  for (const Answer answer : {Answer::kDone, Answer::kUncertain}) {
+    for (const bool before : {true, false}) {
+      SCOPED_TRACE(
+          fmt::format("answer {} {} the lease is lost", static_cast<int>(answer), before ? "before" : "after"));
+      Contest contest;
+      if (before) {
+        contest.answer(answer);
+      }
+      contest.lose_lease();
+      if (!before) {
+        contest.answer(answer);
+        contest.world.controller.stand_by();
+      }
+      EXPECT_TRUE(contest.holds());
+    }
+  }
+}
+
+TEST(OddEvents, AnAdmissionThatIsStillOnItsWayStaysBookedWhenTheLeaseIsHadAgain) {
+  Contest contest;
+  contest.lose_lease();
+  contest.world.controller.note_under_way();
+  contest.world.controller.start_leading();
+  contest.world.job("b", {});
+  for (const Order& order : contest.world.step()) {
+    EXPECT_THAT(order.write.body, Not(HasSubstr(R"("admission":{)"))) << order.write.object.name;
+  }
+  EXPECT_TRUE(contest.holds());
+}
+
+TEST(OddEvents, AnAdmissionThatMayHaveBeenDoneAfterWhatTheWatchesHaveShownStaysBooked) {
+  Contest contest;
+  contest.lose_lease();
+  contest.world.controller.note_under_way();
+  contest.answer(Answer::kUncertain);
+  contest.world.controller.start_leading();
+  contest.world.controller.stand_by();
+  EXPECT_TRUE(contest.holds());
+}
+
+TEST(OddEvents, AnAdmissionThatNobodyHasSeenIsGivenUpWhenTheLeaseIsHadAgain) {
+  Contest contest;
+  contest.answer(Answer::kUncertain);
+  contest.lose_lease();
+  contest.world.controller.start_leading();
+  contest.world.controller.stand_by();
+  EXPECT_FALSE(contest.holds());
+}
+
+TEST(OddEvents, AnAdmissionThatMayHaveBeenDoneIsNotUndoneByARefusal) {
+  Contest contest;
+  contest.answer(Answer::kUncertain);
+  contest.world.now += std::chrono::seconds(20);
+  std::vector<Order> again = contest.world.step();
+  ASSERT_EQ(again.size(), 1U);
+  contest.world.controller.answered(again.front().id, Answer::kRefused, "", contest.world.now);
+  contest.world.job("b", {});
+  static_cast<void>(contest.world.step());
+  EXPECT_TRUE(contest.holds());
+}
+
 TEST(OddEvents, WhoeverTakesOverLooksAtAllThatCameBefore) {
   JobWorld world(1, 1, 8);
   world.job("train", {});

@@ -56,6 +56,18 @@ std::map<std::string, int> counts(const std::vector<SetSpec>& sets) {
 
 using Counts = std::map<std::string, int>;
 
+TEST(PodGroups, APodNamesItsGroupInAnAnnotationOrInALabel) {
+  PodGroups groups;
+  EXPECT_THAT(see(groups, {.name = "x", .group = "", .more = R"(,"kueue.x-k8s.io/pod-group-name":"ring")"}),
+              ElementsAre("ns/ring"));
+  EXPECT_THAT(see(groups, {.name = "y", .group = "ring"}), ElementsAre("ns/ring"));
+  EXPECT_EQ(groups.find("ns/ring")->pods.size(), 2U);
+  EXPECT_FALSE(groups.find("ns/ring")->single);
+  // The annotation counts before the label.
+  EXPECT_THAT(see(groups, {.name = "z", .group = "other", .more = R"(,"kueue.x-k8s.io/pod-group-name":"ring")"}),
+              ElementsAre("ns/ring"));
+}
+
 TEST(PodGroups, AGroupIsCompleteWhenAllItsPodsAreThere) {
   PodGroups groups;
   EXPECT_THAT(see(groups, {.name = "p0"}), ElementsAre("ns/ring"));

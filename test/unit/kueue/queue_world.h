@@ -110,6 +110,7 @@ class QueueWorld {
   Controller controller;
   Time now = kWorldStart;
   std::optional<Time> wake;
+  bool makers_stop = true;    // what is evicted, at once
   bool answers_late = false;  // events come first, and answers where answer_all() is called
   std::vector<std::uint64_t> unanswered;
   std::map<std::string, Kept> objects;
@@ -152,6 +153,14 @@ class QueueWorld {
       controller.answered(order.id, Answer::kDone, "", now);
     }
     send(kept);
+    // Nothing owns these: whoever made one stops what it stands for, and takes the admission away.
+    const auto conditions = kept.status.find("conditions");
+    if (makers_stop && kept.status.contains("admission") && conditions != kept.status.end() &&
+        conditions->second.find(R"("type":"Evicted","status":"True")") != std::string::npos) {
+      kept.status.erase("admission");
+      ++kept.version;
+      send(kept);
+    }
   }
 };
 

@@ -71,6 +71,27 @@ TEST(KueueUsers, ReadThatAWorkloadIsDeactivatedAlsoWhereItWasEvictedBefore) {
   EXPECT_EQ(told(cluster, "first", "Evicted", "reason"), "Deactivated");
 }
 
+TEST(KueueUsers, ResumeAJobThatTheWebhookKeepsSuspended) {
+  SmallCluster cluster;
+  cluster.node("a", 4);
+  cluster.job("first", 1, 4);
+  cluster.settle();
+  const auto mark = [&](std::string_view word) {
+    cluster.server.change(FakeServer::key("Job", "ns", "first"), [&](Tree& one) {
+      one.at({"spec", "suspend"}) = Tree::boolean(true);
+      one.at({"metadata", "annotations", "gantree.dev/suspension"}) = Tree::string(std::string(word));
+    });
+    cluster.settle();
+  };
+  mark("suspended");
+  EXPECT_EQ(told(cluster, "first", "Evicted", "reason"), "Suspended");
+  EXPECT_TRUE(cluster.suspended("first"));
+  mark("resumed");
+  EXPECT_FALSE(cluster.suspended("first")) << "there is room: it is admitted again";
+  mark("suspended");
+  EXPECT_TRUE(cluster.suspended("first")) << "the mark of the last time does not bring it back";
+}
+
 TEST(KueueUsers, FindThatAWorkloadIsSuspendedStillWhenItIsActiveAgain) {
   SmallCluster cluster;
   cluster.node("a", 4);

@@ -26,6 +26,8 @@ struct PodSpec {
   bool deleting = false;
   int priority = 0;
   std::string annotations = {};
+  std::string created = {};
+  std::string started = {};  // by its node
 };
 
 class FakeApi {
@@ -52,10 +54,11 @@ class FakeApi {
              {"topologyLayer":"RackLayer","labelKey":["rack"]},
              {"topologyLayer":"NodeTopologyLayer","parentTopologyLayer":"RackLayer"}]}})");
   }
-  void pod_group(const std::string& name, int min, const std::string& annotations = "") {
+  void pod_group(const std::string& name, int min, const std::string& annotations = "",
+                 const std::string& status = "{}") {
     send("scheduling.sigs.k8s.io", "v1alpha1", "PodGroup",
          R"({"metadata":{"namespace":"default","name":")" + name + R"(","uid":"g-)" + name + R"(","annotations":{)" +
-             annotations + R"(}},"spec":{"minMember":)" + std::to_string(min) + "}}");
+             annotations + R"(}},"spec":{"minMember":)" + std::to_string(min) + R"(},"status":)" + status + "}");
   }
 
   void pod(const std::string& name, const PodSpec& spec) {
@@ -66,6 +69,9 @@ class FakeApi {
     std::string text = R"({"metadata":{"namespace":"default","name":")" + name + R"(","uid":")" + uids[name] + "\"";
     if (!spec.gang.empty()) {
       text += R"(,"labels":{"pod-group.scheduling.sigs.k8s.io":")" + spec.gang + "\"}";
+    }
+    if (!spec.created.empty()) {
+      text += R"(,"creationTimestamp":")" + spec.created + "\"";
     }
     if (spec.deleting) {
       text += R"(,"deletionTimestamp":"2023-11-14T22:13:20Z")";
@@ -79,7 +85,11 @@ class FakeApi {
       text += R"(,"schedulingGates":[{"name":"wait"}])";
     }
     text += R"(,"containers":[{"name":"c","resources":{"requests":{"nvidia.com/gpu":")" + std::to_string(spec.gpus) +
-            R"("}}}]},"status":{"phase":")" + spec.phase + "\"}}";
+            R"("}}}]},"status":{"phase":")" + spec.phase + "\"";
+    if (!spec.started.empty()) {
+      text += R"(,"startTime":")" + spec.started + "\"";
+    }
+    text += "}}";
     send("", "v1", "Pod", text);
   }
   void pods_of(const std::string& gang, int count, PodSpec spec = {}) {

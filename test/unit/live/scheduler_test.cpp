@@ -295,6 +295,105 @@ TEST(LiveScheduler, ForgetsWhatItDecidedWhenAnotherLeads) {
   EXPECT_TRUE(api.pods["p"].node.empty());
 }
 
+// The only binding that is ordered, answered before its event comes, if it ever does.
+void answer_only(FakeApi& api, Answer answer) {
+  ASSERT_EQ(api.binds.size(), 1U);
+  api.scheduler.answered(api.binds.front().id, answer, "", api.now);
+  api.binds.clear();
+}
+
+TEST(LiveScheduler, KeepsTheRoomOfAnAnsweredBindingThoughTheLeaseIsLostBeforeItsEventComes) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  answer_only(api, Answer::kDone);
+  api.scheduler.stop_leading(api.now);
+  api.scheduler.stand_by();
+  EXPECT_EQ(api.scheduler.cluster().node_of("default/p"), "n0-0");
+  api.pod("q", {.gpus = 8});
+  api.pod("p", {.gpus = 8, .node = "n0-0"});
+  api.scheduler.start_leading(api.now);
+  api.run();
+  EXPECT_TRUE(api.pods["q"].node.empty());
+}
+
+TEST(LiveScheduler, KeepsTheRoomOfABindingThatMayHaveBeenDoneUntilItLeadsAgain) {
+  for (const bool before : {true, false}) {
+    SCOPED_TRACE(before ? "the answer comes before the lease is lost" : "afterwards");
+    FakeApi api;
+    api.racks(1, 1);
+    api.pod("p", {.gpus = 8});
+    api.decide();
+    if (before) {
+      answer_only(api, Answer::kUncertain);
+    }
+    api.scheduler.stop_leading(api.now);
+    if (!before) {
+      answer_only(api, Answer::kUncertain);
+    }
+    api.scheduler.stand_by();
+    EXPECT_EQ(api.scheduler.cluster().node_of("default/p"), "n0-0");
+    // By now its event would have been told: it was not done, and another has given the room away.
+    api.pod("q", {.gpus = 8, .node = "n0-0"});
+    api.scheduler.start_leading(api.now);
+    EXPECT_EQ(api.scheduler.cluster().node_of("default/p"), "");
+    api.pass(seconds(60));
+    api.run();
+    EXPECT_TRUE(api.pods["p"].node.empty());
+  }
+}
+
+TEST(LiveScheduler, KeepsTheRoomOfABindingThatIsStillOnItsWayWhenItLeadsAgain) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  const Order order = api.binds.front();
+  api.binds.clear();
+  api.scheduler.stop_leading(api.now);
+  api.scheduler.stand_by();
+  api.pod("q", {.gpus = 8});
+  api.scheduler.note_under_way();
+  api.scheduler.start_leading(api.now);
+  api.decide();
+  EXPECT_TRUE(api.binds.empty());
+  // It is refused at last: not asked for again as it was decided then, but decided anew.
+  api.scheduler.answered(order.id, Answer::kRefused, "", api.now);
+  EXPECT_EQ(api.scheduler.cluster().node_of("default/p"), "");
+}
+
+TEST(LiveScheduler, KeepsTheRoomOfABindingThatMayHaveBeenDoneAfterWhatTheWatchesHaveShown) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  api.scheduler.stop_leading(api.now);
+  api.scheduler.note_under_way();
+  answer_only(api, Answer::kUncertain);
+  api.pod("q", {.gpus = 8});
+  api.scheduler.start_leading(api.now);
+  api.pass(seconds(60));
+  api.decide();
+  ASSERT_EQ(api.binds.size(), 1U) << "it is asked for again";
+  EXPECT_EQ(api.binds.front().write.object.name, "p");
+}
+
+TEST(LiveScheduler, GivesUpRoomThatOthersHadStillToLeaveWhenTheLeaseIsLost) {
+  FakeApi api;
+  api.racks(1, 1);
+  api.pod("low", {.gpus = 8});
+  api.run();
+  api.pod("high", {.gpus = 8, .priority = 10});
+  api.decide();
+  api.pass(seconds(2));
+  api.decide();
+  ASSERT_FALSE(api.evictions.empty());
+  ASSERT_EQ(api.scheduler.cluster().node_of("default/high"), "n0-0");
+  api.scheduler.stop_leading(api.now);
+  EXPECT_EQ(api.scheduler.cluster().node_of("default/high"), "");
+}
+
 TEST(LiveScheduler, NobodyHoldsUpAnothersGangByNamingIt) {
   FakeApi api;
   api.racks(1, 2);

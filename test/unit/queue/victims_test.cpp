@@ -202,5 +202,143 @@ TEST_F(DepartmentsTest, AreNotReclaimedFromAfarByADepartmentThatUsesAllItsQuota)
   EXPECT_EQ(victims(wants(mine, 5)), "near*") << "the own department has lent it inside";
 }
 
+// As Kueue has it: what a parent has of its own is for its queues to take back.
+class CohortQuotaTest : public DepartmentsTest {
+ protected:
+  QuotaId with_quota(const std::string& name, std::int64_t nominal) {
+    return quota_.add({.queue = name, .flavor = "f", .resource = "gpu", .nominal = nominal, .parent = cohort_});
+  }
+  static QueueRules rules(const std::string& name) {
+    return {.name = name, .reclaim = ReclaimRule::kAny, .takes_back_for_parents = true};
+  }
+};
+
+TEST_F(CohortQuotaTest, IsTakenBackByAQueueBelowThatHasNone) {
+  const QueueId mine = queue_in(with_quota("guaranteed", 8), 0, rules("mine"));
+  runs("guest", queue_in(cohort_, 0, rules("guest")), 7);
+  EXPECT_EQ(victims(wants(mine, 0)), "guest*");
+}
+
+TEST_F(CohortQuotaTest, IsNotTakenBackBeyondWhatTheCohortHas) {
+  const QueueId mine = queue_in(with_quota("guaranteed", 8), 0, rules("mine"));
+  runs("guest", queue_in(cohort_, 0, rules("guest")), 7);
+  EXPECT_EQ(victims(wants(mine, 0), 9), "");
+}
+
+TEST_F(CohortQuotaTest, IsNotTakenBackByOneOutsideOfTheCohort) {
+  const QuotaId guaranteed = with_quota("guaranteed", 8);
+  runs("inside", queue_in(guaranteed, 0, rules("inside")), 7);
+  EXPECT_EQ(victims(wants(queue_in(cohort_, 0, rules("outside")), 9)), "");
+}
+
+TEST_F(CohortQuotaTest, AQueueWithinItsOwnTakesBackFromAfarThoughItsCohortUsesAll) {
+  const QueueId mine = queue_in(ours_, 8, rules("mine"));
+  runs("near", queue_in(ours_, 0, rules("neighbour")), 7);
+  runs("far", queue_in(theirs_, 0, rules("other")), 1);
+  EXPECT_EQ(victims(wants(mine, 5)), "near* far*");
+}
+
+// Queues of cpus and of memory.
+class TwoResourcesTest : public VictimsTest {
+ protected:
+  TwoResourcesTest() : cpu_(quota_.add({.queue = "c", .flavor = "f", .resource = "cpu"})) {
+    memory_ = quota_.add({.queue = "c", .flavor = "f", .resource = "memory"});
+  }
+  QueueId queue_of(const std::string& name, std::int64_t cpus, std::int64_t memory) {
+    const QueueId id = quota_.add_queue({.name = name, .tree = "c", .reclaim = ReclaimRule::kAny});
+    quota_.add({.queue = name, .flavor = "f", .resource = "cpu", .nominal = cpus, .parent = cpu_, .owner = id});
+    quota_.add({.queue = name, .flavor = "f", .resource = "memory", .nominal = memory, .parent = memory_, .owner = id});
+    return id;
+  }
+  void uses(const std::string& name, QueueId queue, std::int64_t cpus, std::int64_t memory) {
+    RunningGang& gang = running_.emplace_back();
+    gang.key.name = name;
+    gang.dialect = "kueue";
+    gang.queue = queue;
+    gang.used = demand(queue, cpus, memory);
+    quota_.take(gang.used);
+  }
+  [[nodiscard]] QuotaDemand demand(QueueId queue, std::int64_t cpus, std::int64_t memory) const {
+    return {{quota_.cells_of(queue)[0], cpus}, {quota_.cells_of(queue)[1], memory}};
+  }
+  std::string victims_of(QueueId queue, std::int64_t cpus, std::int64_t memory) {
+    std::string names;
+    for (const auto& one :
+         victim_candidates(quota_, wants(queue, 0), demand(queue, cpus, memory), running_, Offer::kAll)) {
+      names += (names.empty() ? "" : " ") + running_[one.position].key.name;
+    }
+    return names;
+  }
+
+  QuotaId cpu_;
+  QuotaId memory_;
+};
+
+TEST_F(TwoResourcesTest, BorrowingWhatIsThereDoesNotKeepAQueueFromTakingBackWhatIsNot) {
+  const QueueId cpus = queue_of("cpus", 10, 0);
+  const QueueId mems = queue_of("mems", 0, 10);
+  uses("borrower", mems, 2, 0);
+  EXPECT_EQ(victims_of(cpus, 10, 5), "borrower");
+}
+
+TEST_F(TwoResourcesTest, BorrowingWhatIsShortDoes) {
+  const QueueId cpus = queue_of("cpus", 10, 0);
+  const QueueId mems = queue_of("mems", 0, 10);
+  uses("borrower", mems, 2, 6);
+  EXPECT_EQ(victims_of(cpus, 10, 5), "") << "it has no memory to take back";
+}
+
+TEST_F(TwoResourcesTest, NobodyGoesForWhatIsBorrowedAndThere) {
+  const QueueId cpus = queue_of("cpus", 10, 0);
+  const QueueId mems = queue_of("mems", 0, 10);
+  const QueueId guests = queue_of("guests", 0, 0);
+  uses("of-memory", guests, 0, 2);
+  uses("borrower", mems, 2, 0);
+  EXPECT_EQ(victims_of(cpus, 10, 5), "borrower");
+}
+
+TEST_F(VictimsTest, AreReclaimedWhereTheQueueStaysWithinItsQuotaOnceSomeOfItsOwnAreGone) {
+  const QueueId mine =
+      queue(16, {.name = "mine", .tree = "cohort", .within = WithinRule::kLowerPriority, .reclaim = ReclaimRule::kAny});
+  const QueueId theirs = queue(8, {.name = "theirs", .tree = "cohort"});
+  runs("own", mine, 1);
+  runs("kept", theirs, 9);
+  runs("borrowed", theirs, 5);
+  const Submission submission = wants(mine, 5);
+  const QuotaDemand demand{{quota_.cells_of(mine)[0], 16}};
+  const auto count = [&](Ending ending) {
+    return victim_offer(quota_, submission, demand, running_, Offer::kLowestFirst, ending).candidates.size();
+  };
+  EXPECT_EQ(count(Ending::kAnyhow), 1U) << "with 24 of 16 it takes back nothing";
+  EXPECT_EQ(victims(submission, 16), "own borrowed*");
+  const VictimOffer offer =
+      victim_offer(quota_, submission, demand, running_, Offer::kLowestFirst, Ending::kWithinQuota);
+  EXPECT_FALSE(stay_within(quota_, submission, offer.within));
+  quota_.give(running_[0].used);
+  EXPECT_TRUE(stay_within(quota_, submission, offer.within)) << "without its own it is within its quota";
+}
+
+TEST_F(VictimsTest, AreTakenAnyhowWhereTheQueueIsWithinItsQuotaAsItIs) {
+  const QueueId mine =
+      queue(16, {.name = "mine", .tree = "cohort", .within = WithinRule::kLowerPriority, .reclaim = ReclaimRule::kAny});
+  runs("own", mine, 1);
+  runs("borrowed", queue(0, {.name = "theirs", .tree = "cohort"}), 5);
+  const QuotaDemand demand{{quota_.cells_of(mine)[0], 8}};
+  EXPECT_TRUE(
+      victim_offer(quota_, wants(mine, 5), demand, running_, Offer::kAll, Ending::kWithinQuota).candidates.empty());
+  EXPECT_EQ(victims(wants(mine, 5)), "own borrowed*");
+}
+
+TEST_F(VictimsTest, ThatGoSoThatOthersBorrowAreMarked) {
+  const QueueId mine =
+      queue(8, {.name = "mine", .tree = "cohort", .reclaim = ReclaimRule::kAny, .evicts_to_borrow = true});
+  runs("low", queue(0, {.name = "theirs", .tree = "cohort"}), 3);
+  const auto to_borrow = [&](std::int64_t gpus) {
+    return victim_candidates(quota_, wants(mine, 5), {{quota_.cells_of(mine)[0], gpus}}, running_).front().to_borrow;
+  };
+  EXPECT_TRUE(to_borrow(9));
+  EXPECT_FALSE(to_borrow(8)) << "that is its own";
+}
+
 }  // namespace
 }  // namespace gantree

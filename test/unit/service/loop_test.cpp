@@ -54,5 +54,120 @@ TEST(Loop, WhatGoesOfOneFamilyTakesNothingOfTheSameNameFromAnother) {
   EXPECT_THAT(alone.run_until_written("clusterqueues/q/status"), HasSubstr(R"("reason":"Ready")"));
 }
 
+// A loop with an election and watches, round by round.
+struct LoopOfAReplica {
+  using Steady = std::chrono::steady_clock;
+
+  void tell(const std::string& kind, const std::string& text) {
+    auto object = prune("", "v1", kind, text);
+    ASSERT_TRUE(object) << object.error().message;
+    mailbox.post(ObjectChanged{std::move(*object)});
+  }
+  void tell_pod(const std::string& name, const std::string& node) {
+    tell("Pod",
+         fmt::format(
+             R"({{"metadata":{{"namespace":"ns","name":"{0}","uid":"u-{0}"}},"spec":{{"schedulerName":"gantree",)"
+             R"("nodeName":"{1}","containers":[{{"name":"c","resources":{{"requests":{{"cpu":"4"}}}}}}]}}}})",
+             name, node));
+  }
+  void turn(std::chrono::milliseconds later = std::chrono::milliseconds(20)) {
+    now += later;
+    EXPECT_FALSE(loop.turn(mailbox.take(Steady::time_point::min()), std::chrono::seconds(1)));
+  }
+  [[nodiscard]] int bindings() const {
+    int count = 0;
+    for (const http::Request& request : transport.sent) {
+      count += request.target.ends_with("/binding") ? 1 : 0;
+    }
+    return count;
+  }
+  void answer_last() {
+    http::Outcome outcome;
+    outcome.kind = http::Outcome::Kind::kReply;
+    outcome.status = 201;
+    transport.answers.back()(outcome);
+  }
+
+  Steady::time_point now = Steady::time_point{} + std::chrono::hours(1);
+  FakeTransport transport;
+  kube::Client client{transport, nullptr};
+  LoopMailbox mailbox;
+  Log log{stderr, LogLevel::kError, LogFormat::kText};
+  std::optional<Steady::time_point> asked;
+  std::vector<std::string> unproven;
+  Loop loop{{.mailbox = mailbox,
+             .log = log,
+             .writer = client,
+             .synced = [] { return true; },
+             .prove_fresh = [this](Steady::time_point since) { asked = since; },
+             .stale = [this](Steady::time_point) { return unproven; },
+             .clock = {.now = [this] { return now; },
+                       .wall =
+                           [this] {
+                             return Time(std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()));
+                           }}},
+            {},
+            {},
+            false};
+};
+
+constexpr const char* kHost =
+    R"({"metadata":{"name":"n"},"status":{"allocatable":{"cpu":"4","pods":"10"},"conditions":[)"
+    R"({"type":"Ready","status":"True"}]}})";
+
+TEST(Loop, ANewLeaderDecidesNothingBeforeEveryWatchIsShownToBeAsFreshAsTheLease) {
+  LoopOfAReplica replica;
+  replica.tell("Node", kHost);
+  replica.tell_pod("late", "");
+  replica.turn();
+  replica.unproven = {"pods"};
+  replica.mailbox.post(LeadershipChanged{.leading = true, .term = 1, .since = replica.now});
+  const auto since = replica.now;
+  for (int i = 0; i < 300; ++i) {
+    replica.turn();
+  }
+  EXPECT_EQ(replica.asked, since);
+  EXPECT_EQ(replica.bindings(), 0);
+  // What the watch had not told of: another has filled the host.
+  replica.tell_pod("first", "n");
+  replica.unproven.clear();
+  replica.turn();
+  replica.turn();
+  replica.turn(std::chrono::seconds(2));
+  EXPECT_EQ(replica.bindings(), 0);
+  replica.mailbox.post(ObjectRemoved{.group = "", .kind = "Pod", .ns = "ns", .name = "first"});
+  replica.turn(std::chrono::seconds(1));
+  replica.turn(std::chrono::seconds(1));
+  EXPECT_EQ(replica.bindings(), 1);
+}
+
+TEST(Loop, ALeaseThatIsLostForAMomentGivesNoRoomAwayTwice) {
+  LoopOfAReplica replica;
+  replica.tell("Node", kHost);
+  replica.tell_pod("a", "");
+  replica.mailbox.post(LeadershipChanged{.leading = true, .term = 1, .since = replica.now});
+  for (int i = 0; i < 4; ++i) {
+    replica.turn(std::chrono::seconds(1));
+  }
+  ASSERT_EQ(replica.bindings(), 1);
+  replica.answer_last();
+  replica.turn();
+  // Its event does not come.
+  replica.tell_pod("b", "");
+  replica.unproven = {"pods"};
+  replica.mailbox.post(LeadershipChanged{});
+  replica.mailbox.post(LeadershipChanged{.leading = true, .term = 2, .since = replica.now});
+  for (int i = 0; i < 4; ++i) {
+    replica.turn(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(replica.bindings(), 1);
+  replica.tell_pod("a", "n");
+  replica.unproven.clear();
+  for (int i = 0; i < 40; ++i) {
+    replica.turn(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(replica.bindings(), 1);
+}
+
 }  // namespace
 }  // namespace gantree

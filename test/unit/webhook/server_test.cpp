@@ -3,7 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "base/base64.h"
 #include "questions.h"
@@ -69,7 +75,7 @@ TEST(WebhookServer, RefusesPodGroupsThatMakeNoSense) {
   for (const auto& [spec, annotations] : kWrong) {
     const Told answer = ask_pod_group(pod_group(spec, annotations));
     EXPECT_FALSE(answer.allowed) << spec << annotations;
-    EXPECT_EQ(answer.code, 422);
+    EXPECT_EQ(answer.code, 403);
     EXPECT_FALSE(answer.message.empty());
     EXPECT_EQ(answer.message.find("request:"), std::string::npos) << answer.message;
   }
@@ -94,7 +100,7 @@ TEST(WebhookServer, PutsNewJobsWithoutALabelIntoTheQueueOfTheirNamespace) {
       R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"n"},"spec":{"template":{"spec":{"containers":[]}}}})";
   const auto enqueue = [](const DefaultsIn& has_default, const Question& question) {
     const http::Response response =
-        respond(dialect_routes(has_default),
+        respond(dialect_routes({.defaults_in = has_default}),
                 {.method = "POST", .path = "/enqueue/jobs", .query = {}, .headers = {}, .body = review_of(question)});
     const Told answer = told(response.body);
     EXPECT_TRUE(answer.allowed);
@@ -117,7 +123,8 @@ TEST(WebhookServer, GivesNewJobsWithoutAClassTheOneNamedDefaultWhereThereIsOne) 
         labels);
     const Question question{.group = "batch", .kind = "Job", .object = job, .version = "v1"};
     const http::Response response = respond(
-        dialect_routes([&](std::string_view) { return JobDefaults{.queue = true, .priority_class = has_class}; }),
+        dialect_routes(
+            {.defaults_in = [&](std::string_view) { return JobDefaults{.queue = true, .priority_class = has_class}; }}),
         {.method = "POST", .path = std::string(path), .query = {}, .headers = {}, .body = review_of(question)});
     return from_base64(told(response.body).patch).value_or("");
   };
@@ -156,7 +163,7 @@ TEST(WebhookServer, RefusesChangesOfJobsThatRun) {
   EXPECT_EQ(ask("/mutate/jobs", question).patch, "");
   const Told answer = ask("/validate/jobs", question);
   EXPECT_FALSE(answer.allowed);
-  EXPECT_EQ(answer.code, 422);
+  EXPECT_EQ(answer.code, 403);
   EXPECT_NE(answer.message.find("cannot change"), std::string::npos);
 }
 
@@ -270,6 +277,116 @@ TEST(WebhookServer, AnswersOverTlsAlsoWhenTheBodyIsTooLarge) {
   EXPECT_FALSE(large.allowed);
   EXPECT_EQ(large.code, 413);
   EXPECT_EQ(large.uid, "4f5c-1");
+}
+
+constexpr std::string_view kWorkload =
+    R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload","metadata":{"name":"n"},"spec":{"queueName":"q",)"
+    R"("priority":9,"podSets":[{"name":"m","count":1,"template":{"spec":{"containers":[]}}}]}})";
+
+Told ask_workload(const Surroundings& surroundings) {
+  const Question question{.group = "kueue.x-k8s.io", .kind = "Workload", .object = kWorkload, .version = "v1beta2"};
+  const http::Response response = respond(
+      dialect_routes(surroundings),
+      {.method = "POST", .path = "/validate/workloads", .query = {}, .headers = {}, .body = review_of(question)});
+  return told(response.body);
+}
+
+TEST(WebhookServer, TakesWorkloadsOnlyFromThoseWhoAdministerQueues) {
+  std::string asked;
+  const auto says = [&](Result<bool> answer) {
+    return Surroundings{.self = [] { return std::string("gantree"); },
+                        .administers =
+                            [&asked, answer](const Review& review) {
+                              asked = review.user;
+                              return answer;
+                            }};
+  };
+  EXPECT_TRUE(ask_workload(says(true)).allowed);
+  EXPECT_EQ(asked, "u");
+  const Told refused = ask_workload(says(false));
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_EQ(refused.code, 403);
+  EXPECT_NE(refused.message.find("only by those who may update ClusterQueues"), std::string::npos) << refused.message;
+  const Told unknown = ask_workload(says(fail(Errc::kIo, "no answer")));
+  EXPECT_FALSE(unknown.allowed);
+  EXPECT_EQ(unknown.code, 500);
+}
+
+TEST(WebhookServer, AsksNobodyAboutTheWorkloadsOfGantreeItself) {
+  for (const std::string self : {"u", ""}) {
+    const Surroundings surroundings{.self = [self] { return self; },
+                                    .administers = [](const Review&) -> Result<bool> {
+                                      ADD_FAILURE() << "nobody is to be asked";
+                                      return false;
+                                    }};
+    EXPECT_TRUE(ask_workload(surroundings).allowed) << "as \"" << self << "\"; \"\" is not known yet";
+  }
+}
+
+TEST(WebhookServer, LetsOnlyGantreeStartAJobThatWaits) {
+  std::string waits(kJob);
+  waits.replace(waits.find("\"spec\":{"), 8, R"("spec":{"suspend":true,)");
+  const Question question{
+      .group = "batch", .kind = "Job", .operation = "UPDATE", .object = kJob, .old_object = waits, .version = "v1"};
+  const auto asked_by = [&](std::string_view self, std::string_view path) {
+    const http::Response response =
+        respond(dialect_routes({.self = [self] { return std::string(self); }}),
+                {.method = "POST", .path = std::string(path), .query = {}, .headers = {}, .body = review_of(question)});
+    return told(response.body);
+  };
+  const Told refused = asked_by("gantree", "/validate/jobs");
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_EQ(refused.code, 403);
+  EXPECT_NE(refused.message.find("spec.suspend cannot be set to false"), std::string::npos) << refused.message;
+  EXPECT_TRUE(asked_by("u", "/validate/jobs").allowed);
+  EXPECT_TRUE(asked_by("", "/validate/jobs").allowed) << "it might be Gantree";
+  EXPECT_EQ(asked_by("u", "/mutate/jobs").patch, "");
+}
+
+TEST(WebhookServer, AnswersOthersWhileOneTakesItsTime) {
+  std::promise<void> over;
+  const std::shared_future<void> end = over.get_future().share();
+  std::atomic<int> waiting = 0;
+  Routes routes;
+  routes.validate("slow", [&](const Review&) {
+    ++waiting;
+    end.wait();
+    return Answer{};
+  });
+  routes.validate("fast", [](const Review&) { return Answer{}; });
+  routes.convert([&](json::Value, std::string_view, kueue::ExpansionBudget&) -> Result<json::Out> {
+    ++waiting;
+    end.wait();
+    return json::Out::object();
+  });
+  const http::SelfSigned own = http::self_signed();
+  const auto server = Server::start("127.0.0.1:0", {own.certificate, own.key}, routes);
+  ASSERT_TRUE(server) << server.error().message;
+  const auto post = [&](http::Wire& wire, std::string_view path, const std::string& body) {
+    ASSERT_TRUE(
+        wire.send(fmt::format("POST {} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{}", path, body.size(), body)));
+  };
+  const std::string question = review_of({.object = "{}"});
+  const std::string conversion =
+      R"({"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u","desiredAPIVersion":"v","objects":[{}]}})";
+  std::vector<std::unique_ptr<http::Wire>> wires;
+  for (int i = 0; i < 3; ++i) {
+    post(*wires.emplace_back(std::make_unique<http::Wire>((*server)->port(), http::TlsClient{})), "/validate/slow",
+         question);
+    post(*wires.emplace_back(std::make_unique<http::Wire>((*server)->port(), http::TlsClient{})), "/convert",
+         conversion);
+  }
+  for (int i = 0; i < 500 && waiting < 5; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(waiting, 5) << "three of objects, and as many conversions as there are threads for them";
+  http::Wire wire((*server)->port(), http::TlsClient{});
+  post(wire, "/validate/fast", question);
+  EXPECT_NE(wire.receive().find("\"allowed\":true"), std::string::npos);
+  over.set_value();
+  for (const auto& one : wires) {
+    EXPECT_NE(one->receive(), "");
+  }
 }
 
 }  // namespace

@@ -8,6 +8,11 @@
 {{- end -}}
 {{- end -}}
 
+{{/* The user by which the API server knows it. */}}
+{{- define "gantree.account" -}}
+system:serviceaccount:{{ .Release.Namespace }}:{{ include "gantree.fullname" . }}
+{{- end -}}
+
 {{/* Of the Service, the Secret with the certificate and the configuration alike. */}}
 {{- define "gantree.webhookName" -}}
 {{ include "gantree.fullname" . }}-webhook
@@ -27,16 +32,16 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 those that something makes that waits itself. `made`: further labels of those that something makes that has a queue for
 all of them, or none; they are not put into the queue `default` one by one. */}}
 {{- define "gantree.jobKinds" -}}
-- {plural: jobs, group: batch, version: v1, mutated: [CREATE]}
-- {plural: jobsets, group: jobset.x-k8s.io, version: v1alpha2, mutated: [CREATE]}
-- {plural: pytorchjobs, group: kubeflow.org, version: v1, mutated: [CREATE]}
-- {plural: tfjobs, group: kubeflow.org, version: v1, mutated: [CREATE]}
-- {plural: xgboostjobs, group: kubeflow.org, version: v1, mutated: [CREATE]}
-- {plural: paddlejobs, group: kubeflow.org, version: v1, mutated: [CREATE]}
-- {plural: jaxjobs, group: kubeflow.org, version: v1, mutated: [CREATE]}
-- {plural: mpijobs, group: kubeflow.org, version: v2beta1, mutated: [CREATE]}
-- {plural: rayclusters, group: ray.io, version: v1, mutated: [CREATE]}
-- {plural: rayjobs, group: ray.io, version: v1, mutated: [CREATE]}
+- {plural: jobs, group: batch, version: v1, mutated: [CREATE, UPDATE]}
+- {plural: jobsets, group: jobset.x-k8s.io, version: v1alpha2, mutated: [CREATE, UPDATE]}
+- {plural: pytorchjobs, group: kubeflow.org, version: v1, mutated: [CREATE, UPDATE]}
+- {plural: tfjobs, group: kubeflow.org, version: v1, mutated: [CREATE, UPDATE]}
+- {plural: xgboostjobs, group: kubeflow.org, version: v1, mutated: [CREATE, UPDATE]}
+- {plural: paddlejobs, group: kubeflow.org, version: v1, mutated: [CREATE, UPDATE]}
+- {plural: jaxjobs, group: kubeflow.org, version: v1, mutated: [CREATE, UPDATE]}
+- {plural: mpijobs, group: kubeflow.org, version: v2beta1, mutated: [CREATE, UPDATE]}
+- {plural: rayclusters, group: ray.io, version: v1, mutated: [CREATE, UPDATE]}
+- {plural: rayjobs, group: ray.io, version: v1, mutated: [CREATE, UPDATE]}
 - {plural: pods, group: "", version: v1, mutated: [CREATE], without: batch.kubernetes.io/job-name, made: [controller-revision-hash, leaderworkerset.sigs.k8s.io/name, pod-template-hash, ray.io/cluster, training.kubeflow.org/job-name]}
 - {plural: deployments, group: apps, version: v1, mutated: [CREATE, UPDATE]}
 - {plural: replicasets, group: apps, version: v1, mutated: [CREATE, UPDATE], without: pod-template-hash}
@@ -102,6 +107,8 @@ timeoutSeconds: 2
 matchConditions:
   - name: staying
     expression: request.operation == 'CREATE' || !has(object.metadata.deletionTimestamp)
+  - name: not-from-gantree
+    expression: request.userInfo.username != '{{ include "gantree.account" $root }}'
   {{- if eq $kind.plural "pods" }}
   - name: labels-change
     expression: >-

@@ -25,6 +25,11 @@ namespace gantree::kueue {
 // Job, JobSet, and the kinds of Kubeflow and Ray: created suspended.
 [[nodiscard]] Mutation suspend_job(const NamedObject& named, const Object* old);
 [[nodiscard]] std::optional<std::string> forbid_job_change(const NamedObject& named, const Object& old);
+// Of changes that users make. Who suspends a job that runs may have it queued again by unsuspending it: both are
+// written down in the annotation kSuspension, and it stays suspended until its queue starts it. In any other case
+// nobody but the queue unsuspends a job that waits in it.
+[[nodiscard]] Mutation heed_suspension(const NamedObject& named, const Object& old);
+[[nodiscard]] std::optional<std::string> forbid_start(const NamedObject& named, const Object& old);
 
 // Pod: gated, marked as managed, kept by a finalizer until it is accounted for, and told its role in its group.
 [[nodiscard]] Mutation gate_pod(const NamedObject& named, const Object* old);

@@ -54,6 +54,38 @@ Mutation suspend_job(const NamedObject& named, const Object* old) {
   return {.patch = patch.take()};
 }
 
+Mutation heed_suspension(const NamedObject& named, const Object& old) {
+  const Object& object = named.object;
+  if (!waits_by_itself(object) || is_suspended(object) == is_suspended(old)) {
+    return {};
+  }
+  Mutation mutation;
+  json::Patch patch(object.value);
+  const json::Patch::Path note = {"metadata", "annotations", kSuspension};
+  if (is_suspended(object)) {
+    patch.set(note, kSuspended);
+  } else if (annotation_of(object, kSuspension) == kSuspended) {
+    patch.set(suspend_field(object), true);
+    patch.set(note, kResumed);
+    mutation.warnings.push_back(
+        fmt::format("{} \"{}\" is queued again and stays suspended until it is admitted", object.kind, named.name));
+  }
+  mutation.patch = patch.take();
+  return mutation;
+}
+
+std::optional<std::string> forbid_start(const NamedObject& named, const Object& old) {
+  const Object& object = named.object;
+  if (!waits_by_itself(old) || !waits_by_itself(object) || !is_suspended(old) || is_suspended(object)) {
+    return std::nullopt;
+  }
+  const std::string_view queue = queue_of(object).empty() ? annotation_of(object, kQueueName) : queue_of(object);
+  return fmt::format(
+      "{} cannot be set to false: {} \"{}\" waits in queue \"{}\", which starts it when it is admitted. To start it "
+      "outside the queue, remove its label {} first",
+      fmt::join(suspend_field(object), "."), object.kind, named.name, queue, kQueueName);
+}
+
 std::optional<std::string> forbid_job_change(const NamedObject& named, const Object& old) {
   const Object& object = named.object;
   if (is_part_of_job(object)) {

@@ -38,6 +38,11 @@ std::string_view queue_of(const Object& object) {
   return label_of(object, kQueueName);
 }
 
+std::string_view pod_group_of(const Object& pod) {
+  const std::string_view named = annotation_of(pod, kPodGroup);
+  return named.empty() ? label_of(pod, kPodGroup) : named;
+}
+
 bool waits_itself(const Object& object) {
   const bool has_node = object.kind == "Pod" && text_at(object.value["spec"], "nodeName");
   return prebuilt_of(object).empty() && !has_node && !is_guest(object) && !is_part_of_workload(object);

@@ -15,6 +15,7 @@ namespace gantree::kueue {
 [[nodiscard]] std::string_view label_of(const Object& object, std::string_view key);
 [[nodiscard]] std::string_view annotation_of(const Object& object, std::string_view key);
 [[nodiscard]] std::string_view queue_of(const Object& object);
+[[nodiscard]] std::string_view pod_group_of(const Object& pod);
 [[nodiscard]] std::string_view prebuilt_of(const Object& object);
 [[nodiscard]] Owner controller_of(const Object& object);
 // Whether it would be what waits in a queue, and not something on its account.

@@ -13,6 +13,7 @@
 #include "dialects/kueue/names.h"
 #include "dialects/kueue/waiting_job.h"
 #include "dialects/lws/names.h"
+#include "dialects/pod_count.h"
 #include "json/patch.h"
 
 namespace gantree::kueue {
@@ -86,7 +87,7 @@ void join_group(json::Patch& patch, const NamedObject& pod, std::string_view par
     join_replica(patch, pod);
     return;
   }
-  if (parent == kOfStatefulSet && label_of(pod.object, kPodGroup).empty()) {
+  if (parent == kOfStatefulSet && pod_group_of(pod.object).empty()) {
     // The set got its name from the API server after its template was looked at.
     patch.set({"metadata", "labels", kPodGroup}, stateful_set_group(controller_of(pod.object).name));
   }
@@ -98,7 +99,7 @@ void join_group(json::Patch& patch, const NamedObject& pod, std::string_view par
 }
 
 std::optional<std::string> wrong_group(const Object& pod) {
-  const std::string_view group = label_of(pod, kPodGroup);
+  const std::string_view group = pod_group_of(pod);
   const std::string_view total = annotation_of(pod, kPodGroupTotal);
   // The group of a pod that a serving workload makes may be named only when the pod is created.
   if (group.empty() != total.empty() && annotation_of(pod, kSuspendingParent).empty()) {
@@ -108,8 +109,9 @@ std::optional<std::string> wrong_group(const Object& pod) {
   if (!group.empty() && !is_object_name(group)) {
     return fmt::format("{} \"{}\" must be a name of small letters, digits, dashes and dots", kPodGroup, group);
   }
-  if (!total.empty() && !whole_number(total, 1)) {
-    return fmt::format("{} must be the number of pods of group \"{}\", not \"{}\"", kPodGroupTotal, group, total);
+  if (const auto pods = whole_number(total, 1); !total.empty() && (!pods || *pods > kMostPods)) {
+    return fmt::format("{} must be the number of pods of group \"{}\", at most {}, not \"{}\"", kPodGroupTotal, group,
+                       kMostPods, total);
   }
   if (const std::string_view managed = label_of(pod, kManaged); !managed.empty() && managed != "true") {
     return fmt::format("{} can only be \"true\", not \"{}\"", kManaged, managed);
@@ -137,8 +139,7 @@ Mutation gate_pod(const NamedObject& named, const Object* old) {
   join_group(patch, named, parent);
   const bool role_is_known = !parent.empty() && !annotation_of(pod, kRoleHash).empty();
   if (!role_is_known) {
-    patch.set({"metadata", "annotations", kRoleHash},
-              role_hash(pod.value["spec"], map_at(pod.metadata(), "annotations")));
+    patch.set({"metadata", "annotations", kRoleHash}, role_hash(pod.value["spec"]));
   }
   // Whoever makes the pod anew under the same name must not have to wait for the old one to be accounted for.
   if (parent.empty() && !has_finalizer(pod, kManaged)) {
@@ -170,8 +171,8 @@ std::optional<std::string> forbid_pod_change(const NamedObject& named, const Obj
   if (auto refusal = forbid_common_change(pod, old, !has_gate(pod, kAdmissionGate))) {
     return refusal;
   }
-  const std::string_view group = label_of(old, kPodGroup);
-  if (!group.empty() && label_of(pod, kPodGroup) != group) {
+  const std::string_view group = pod_group_of(old);
+  if (!group.empty() && pod_group_of(pod) != group) {
     return fmt::format("{} \"{}\" cannot change: a pod stays in its group", kPodGroup, group);
   }
   if (!group.empty() && annotation_of(old, kRetriable) == "false" && annotation_of(pod, kRetriable) != "false") {

@@ -1,4 +1,4 @@
-// A name for what a pod is in its group: pods of the same name are one pod set.
+// What a pod is in its group: pods of the same role are one pod set.
 #pragma once
 
 #include <string>
@@ -7,9 +7,14 @@
 
 namespace gantree::kueue {
 
-// The parts of a pod's spec that tell where it may go and what it takes there, and what its annotations ask of the
-// topology, as 16 hexadecimal digits. Equal for equal pods, in whatever order their fields are written; the same in
-// every version and process. Either value may be absent.
-[[nodiscard]] std::string role_hash(json::Value spec, json::Value annotations);
+// The first 8 hexadecimal digits of a digest of what a pod's spec says of its resources and of where it may go. The
+// same that Kueue computes, so that pods that come later join those of a group that was begun under it; but for pods
+// with sidecars, which count for more than Kueue's digest tells. Equal for equal pods, in whatever order their fields
+// are written. `spec` may be absent.
+[[nodiscard]] std::string role_hash(json::Value spec);
+
+// Whether two specs of pods are alike in all that tells where pods may go and what they take there. Either may be
+// absent.
+[[nodiscard]] bool same_place_and_size(json::Value a, json::Value b);
 
 }  // namespace gantree::kueue

@@ -102,7 +102,7 @@ bool same_pods(const Object& object, const Object& old, const Path& where) {
   if (!now || !before) {
     return now.present() == before.present();
   }
-  return role_hash(now["spec"], {}) == role_hash(before["spec"], {});
+  return same_place_and_size(now["spec"], before["spec"]);
 }
 
 std::optional<std::string> forbid_other_pods(const Object& object, const Object& old, const Path& where) {

@@ -10,7 +10,9 @@
 #include "dialects/kueue/hooks/job_object.h"
 #include "dialects/kueue/job_request.h"
 #include "dialects/kueue/names.h"
+#include "dialects/kueue/pod_rules.h"
 #include "dialects/kueue/request.h"
+#include "dialects/kueue/waiting_job.h"
 #include "dialects/workloads/workload.h"
 
 namespace gantree::kueue {
@@ -38,6 +40,9 @@ std::optional<std::string> wrong_templates(const Workload& workload) {
   for (const PodTemplate& part : workload.templates) {
     PodSetRequest& set = sets.emplace_back();
     set.name = part.role;
+    if (const auto unfit = unfit_pod(part.spec)) {
+      objection.raise(part.at, workload.templates.size() == 1 ? *unfit : fmt::format("\"{}\": {}", part.role, *unfit));
+    }
     set.topology = read_topology_request(read, objection, object.file, part.annotations(),
                                          workload.key.kind == "JobSet" ? std::optional(part.each) : std::nullopt);
     if (workload.key.kind == "Job" && part.count() > 0) {
@@ -54,7 +59,7 @@ std::optional<std::string> wrong_templates(const Workload& workload) {
 // What cannot be counted, or would outlive its Workload.
 std::optional<std::string> wrong_roles(const Workload& workload) {
   const Object& object = workload.object;
-  if (object.group == kTrainingGroup) {
+  if (workload.objection && !is_guest(object)) {
     return workload.objection;
   }
   const json::Value spec = map_at(object.value, "spec");
