@@ -60,6 +60,9 @@ void add_watch_options(CLI::App& command, RunOptions& run) {
   add_duration(command, "--catch-up", run.catch_up,
                "How long a watch of many objects may take to be shown to be as fresh as the lease before it is listed "
                "anew");
+  add_duration(command, "--hand-over-limit", run.longest_hand_over,
+               "How long all of that may take before the lease is given to another replica; twice as long each time in "
+               "a row");
 }
 
 void add_webhook_options(CLI::App& command, RunOptions& run) {

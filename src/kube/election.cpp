@@ -60,8 +60,11 @@ ElectionStep Election::tick(Instant now, WallTime wall) {
   if (led_until_.has_value() && now >= *led_until_) {
     led_until_.reset();
   }
-  if (resigned_) {
-    return {.request = Request::kNone, .lease = {}, .wake_at = now + kLongAway};
+  if (resigned_ && now < resigned_until_) {
+    return {.request = Request::kNone, .lease = {}, .wake_at = std::min(resigned_until_, now + kLongAway)};
+  }
+  if (std::exchange(resigned_, false)) {
+    known_ = false;  // we gave it up, and others may have had it since
   }
   if (waiting()) {
     return {.request = Request::kNone, .lease = {}, .wake_at = led_until_.value_or(now + kLongAway)};
@@ -128,8 +131,9 @@ void Election::answer(Instant now, const ElectionReply& reply) {
   }
 }
 
-void Election::resign() {
+void Election::resign(Instant until) {
   resigned_ = true;
+  resigned_until_ = until;
   led_until_.reset();
 }
 

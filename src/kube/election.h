@@ -62,14 +62,15 @@ class Election {
   [[nodiscard]] ElectionStep tick(Instant now, WallTime wall);
   // The answer to the request of the last step that had one. Call tick() afterwards.
   void answer(Instant now, const ElectionReply& reply);
-  // From now on we are no leader and do not become one.
-  void resign();
+  // From now on we are no leader and do not become one before `until`.
+  void resign(Instant until = Instant::max());
   // After resign(), when no request is under way: the update that gives the lease up, if we hold it.
   [[nodiscard]] std::optional<Lease> release(WallTime wall) const;
 
   // Until when we lead; nothing where we do not.
   [[nodiscard]] std::optional<Instant> leads_until(Instant now) const;
   [[nodiscard]] bool leading(Instant now) const { return leads_until(now).has_value(); }
+  [[nodiscard]] bool resigned() const { return resigned_; }
   [[nodiscard]] bool waiting() const { return pending_ != Pending::kNothing; }
   // Who holds the lease as far as we know; empty: nobody.
   [[nodiscard]] const std::string& holder() const { return seen_.holder; }
@@ -88,6 +89,7 @@ class Election {
   bool known_ = false;   // nothing happened since that makes us doubt it
   bool exists_ = false;  // there is a record
   bool resigned_ = false;
+  Instant resigned_until_{};
   Pending pending_ = Pending::kNothing;
   Instant sent_at_{};  // before the request under way was sent
   Instant next_try_{};

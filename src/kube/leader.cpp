@@ -22,7 +22,12 @@ class Leader::Run : public std::enable_shared_from_this<Leader::Run> {
     stopped_ = true;
     transport_.cancel(timer_);
   }
-  void resign();
+  void resign(Instant until);
+  void step_aside(std::chrono::milliseconds pause) {
+    if (!stopped_ && !election_.resigned()) {
+      resign(transport_.now() + pause);
+    }
+  }
 
   // Any thread.
   [[nodiscard]] bool leading() const { return transport_.now().time_since_epoch().count() < leads_until_; }
@@ -145,11 +150,15 @@ void Leader::Run::publish() {
   }
 }
 
-void Leader::Run::resign() {
+void Leader::Run::resign(Instant until) {
+  election_.resign(until);
+  {
+    const std::lock_guard lock(mutex_);
+    is_released_ = false;
+  }
   if (std::exchange(resigning_, true)) {
     return;
   }
-  election_.resign();
   publish();
   if (!election_.waiting()) {
     release();
@@ -196,8 +205,12 @@ std::string Leader::holder() const {
 }
 
 void Leader::resign(std::chrono::milliseconds patience) {
-  transport_.run([this] { run_->resign(); });
+  transport_.run([this] { run_->resign(Instant::max()); });
   run_->wait_for_release(patience);
+}
+
+void Leader::step_aside(std::chrono::milliseconds pause) {
+  transport_.post([run = run_, pause] { run->step_aside(pause); });
 }
 
 }  // namespace gantree::kube

@@ -34,6 +34,8 @@ class Leader {
   // Stops leading now and gives the lease up, so that another takes over at once; returns when the server has
   // answered or `patience` is over. Call it when all writes have ended. Not on the transport's thread.
   void resign(std::chrono::milliseconds patience);
+  // Stops leading now and gives the lease up, and does not take it again within `pause`. Any thread; waits for nothing.
+  void step_aside(std::chrono::milliseconds pause);
 
  private:
   class Run;

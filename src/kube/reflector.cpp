@@ -397,6 +397,7 @@ void Reflector::Run::probe_came(http::Outcome outcome) {
     if (!self->stopped_ && self->goal_) {
       self->transport_.cancel(self->task_);
       self->list();
+      self->expect_pages(kProbeTimeout);
     }
   });
   look_for_goal();

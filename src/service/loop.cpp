@@ -21,6 +21,8 @@ constexpr milliseconds kHandOver{1'000};
 // While watches are proving that they are fresh nothing tells that the last one is.
 constexpr milliseconds kProofPoll{20};
 constexpr milliseconds kLongProof{10'000};
+// Each time in a row that the lease is given up for it, a proof has twice as long: lists that are slow come to an end.
+constexpr int kMostDoublings = 5;
 
 // The time of day when the process started, and what has passed since: somebody may set the clock.
 Time wall_clock() {
@@ -82,8 +84,11 @@ std::optional<bool> Loop::turn(std::vector<Letter> letters, milliseconds patienc
                            {{"nodes", std::to_string(scheduler_.cluster().inventory().size())},
                             {"pods", std::to_string(scheduler_.cluster().pods())}});
   }
-  if (synced_ && hand_over_ && !stopping_) {
-    follow_hand_over(now);
+  if (hand_over_ && !stopping_) {
+    limit_hand_over();
+    if (synced_) {
+      follow_hand_over(now);
+    }
   }
   const bool decides = leading_ && !hand_over_;
   const bool due = news_ || (wake_ && *wake_ <= now);
@@ -117,12 +122,16 @@ void Loop::follow_hand_over(Time now) {
   using State = HandOver::State;
   HandOver& step = *hand_over_;
   const Steady::time_point here = surroundings_.clock.now();
+  if (step.state == State::kGaveUp) {
+    return;
+  }
   if (step.state == State::kReading) {
     const auto took = std::chrono::duration_cast<milliseconds>(here - step.since);
     surroundings_.log.info("every watch is shown to be as fresh as the lease",
                            {{"took", fmt::format("{}ms", took.count())}});
     metrics_.handed_over(took);
     hand_over_.reset();
+    given_up_ = 0;
     scheduler_.start_leading(now);
     queues_.start_leading();
     return;
@@ -142,6 +151,26 @@ void Loop::follow_hand_over(Time now) {
     surroundings_.log.warning("nothing is decided yet: watches are not shown to be as fresh as the lease",
                               {{"resources", fmt::format("{}", fmt::join(stale, ", "))}});
   }
+}
+
+// Who holds the lease and cannot decide keeps others from deciding.
+void Loop::limit_hand_over() {
+  using State = HandOver::State;
+  HandOver& step = *hand_over_;
+  const milliseconds limit = surroundings_.longest_hand_over * (1 << std::min(given_up_, kMostDoublings));
+  if (!surroundings_.step_aside || step.state == State::kReading || step.state == State::kGaveUp ||
+      surroundings_.clock.now() - step.since < limit) {
+    return;
+  }
+  const std::vector<std::string> stale =
+      surroundings_.stale ? surroundings_.stale(step.since) : std::vector<std::string>();
+  surroundings_.log.warning("gives the lease up: watches could not be shown to be as fresh as it",
+                            {{"resources", fmt::format("{}", fmt::join(stale, ", "))},
+                             {"after", fmt::format("{}ms", limit.count())}});
+  metrics_.gave_hand_over_up();
+  ++given_up_;
+  step.state = State::kGaveUp;
+  surroundings_.step_aside();
 }
 
 Loop::Steady::time_point Loop::next_wake() const {

@@ -46,6 +46,9 @@ struct LoopSurroundings {
   // Has all watches shown to be as fresh as that instant, and which are not as yet; absent: all are.
   std::function<void(std::chrono::steady_clock::time_point)> prove_fresh = {};
   std::function<std::vector<std::string>(std::chrono::steady_clock::time_point)> stale = {};
+  // Gives the lease to another replica for a while; absent: there is nobody else.
+  std::function<void()> step_aside = {};
+  std::chrono::milliseconds longest_hand_over{60'000};  // then the lease is given up
   LoopClock clock = {};
 };
 
@@ -88,14 +91,16 @@ class Loop {
   void take_answer(const WriteAnswered& answer, Time now);
   void set_leading(const LeadershipChanged& change, Time now);
   void follow_hand_over(Time now);
+  void limit_hand_over();
   [[nodiscard]] std::optional<bool> drain(std::chrono::milliseconds patience);
   void step(Time now);
 
   // From the lease to the first decision.
   //
   //   asks ──► proving ──all watches are fresh──► reading what they told by then ──► leads
+  //                └────it takes too long──────► gives the lease up: the watches of another may work
   struct HandOver {
-    enum class State : std::uint8_t { kAsks, kProving, kReading };
+    enum class State : std::uint8_t { kAsks, kProving, kReading, kGaveUp };
     State state = State::kAsks;
     Steady::time_point since;    // when the lease was had
     Steady::time_point warn_at;  // that it takes long
@@ -111,6 +116,7 @@ class Loop {
   bool news_ = true;          // something came since the last step
   std::optional<Time> wake_;  // the last step asked for it
   std::optional<HandOver> hand_over_;
+  int given_up_ = 0;  // hand-overs in a row
   std::optional<Steady::time_point> give_up_;  // when told to stop
   Steady::time_point rest_until_ = {};
   std::atomic<bool> synced_ = false;

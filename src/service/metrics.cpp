@@ -120,6 +120,10 @@ struct Metrics::Families {
   Histogram& hand_over = family(registry, BuildHistogram(), "gantree_hand_over_seconds",
                                 "From the lease until every watch was shown to be as fresh as that")
                              .Add({}, kHandOverSeconds);
+  Counter& hand_overs_given_up =
+      family(registry, BuildCounter(), "gantree_hand_overs_given_up_total",
+             "How often the lease was given up since watches could not be shown to be as fresh as it")
+          .Add({});
   Gauge& synced = family(registry, BuildGauge(), "gantree_synced", "1: all that is watched has been listed").Add({});
   Gauge& queued = family(registry, BuildGauge(), "gantree_writes_queued", "Writes that wait to be sent").Add({});
   Gauge& in_flight = family(registry, BuildGauge(), "gantree_writes_in_flight", "Writes sent and not answered").Add({});
@@ -171,6 +175,10 @@ void Metrics::answered(const WriteAnswered& answer) {
 
 void Metrics::handed_over(std::chrono::milliseconds took) {
   families_->hand_over.Observe(std::chrono::duration<double>(took).count());
+}
+
+void Metrics::gave_hand_over_up() {
+  families_->hand_overs_given_up.Increment();
 }
 
 std::string Metrics::page(const MetricSources& sources) {

@@ -35,6 +35,7 @@ class Metrics {
   void stepped(const StepFigures& figures, std::chrono::nanoseconds took);
   void answered(const WriteAnswered& answer);
   void handed_over(std::chrono::milliseconds took);
+  void gave_hand_over_up();
   // In the text format of Prometheus.
   [[nodiscard]] std::string page(const MetricSources& sources);
 

@@ -46,8 +46,8 @@ http::Response health(const Loop& loop) {
                                           : http::plain(503, "the scheduling loop does not move");
 }
 
-// Whoever is ready gets the API server's questions, so a replica that does not answer them yet is not. `webhooks` is
-// null where none are asked for.
+// A ready replica gets the API server's questions, so one that does not serve its webhooks yet is not ready. `webhooks`
+// is null where none are asked for.
 http::Response readiness(const Loop& loop, const webhook::Serving* webhooks) {
   http::Response healthy = health(loop);
   if (healthy.status != 200) {
@@ -152,7 +152,10 @@ class Service {
                .synced = [this] { return watches_ && watches_->synced(); },
                .serves_workloads = [this] { return watches_ && serves_workloads(*watches_); },
                .prove_fresh = [this](std::chrono::steady_clock::time_point since) { watches_->prove_fresh(since); },
-               .stale = [this](std::chrono::steady_clock::time_point since) { return watches_->stale(since); }},
+               .stale = [this](std::chrono::steady_clock::time_point since) { return watches_->stale(since); },
+               // Long enough for another that stands for election to take it.
+               .step_aside = [this] { leader_->step_aside(options_.lease_duration); },
+               .longest_hand_over = options.longest_hand_over},
               named(options.scheduler, self_), named(options.queues, self_), !options.leader_elect) {}
 
   Result<> run() {

@@ -54,6 +54,20 @@ TEST(LeaderTest, OneLeadsAndTheOtherTakesOverWhenItResigns) {
   EXPECT_EQ(b.started, 1);
 }
 
+TEST(LeaderTest, OneThatStepsAsideLetsAnotherLeadAndFollowsItLater) {
+  const FakeServer server;
+  Replica a(server, "a");
+  ASSERT_TRUE(eventually([&] { return a.leader->leading(); }));
+  a.leader->step_aside(1s);
+  ASSERT_TRUE(eventually([&] { return a.stopped == 1; }));
+  auto b = std::make_unique<Replica>(server, "b");
+  ASSERT_TRUE(eventually([&] { return b->leader->leading(); }, 900ms)) << "the lease is free, and a stands aside";
+  EXPECT_FALSE(a.leader->leading());
+  b->leader->resign(5s);
+  EXPECT_TRUE(eventually([&] { return a.leader->leading(); }));
+  EXPECT_EQ(a.started, 2);
+}
+
 TEST(LeaderTest, OneThatDiesIsFollowedWhenItsLeaseRanOut) {
   const FakeServer server;
   auto a = std::make_unique<Replica>(server, "a");

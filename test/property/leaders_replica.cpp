@@ -47,6 +47,8 @@ Replica::Replica(Timeline& timeline, ApiServer& server, std::mt19937& random, co
              .synced = [this] { return watches_->synced(); },
              .prove_fresh = [this](Timeline::Instant since) { watches_->prove_fresh(since); },
              .stale = [this](Timeline::Instant since) { return watches_->stale(since); },
+             .step_aside = [this] { leader_->step_aside(kLease); },
+             .longest_hand_over = seconds(20),
              .clock = {.now = [this] { return timeline_.now(); },
                        .wall =
                            [this] {

@@ -161,6 +161,24 @@ TEST(Election, AReleasedLeaseIsTakenAtTheNextLook) {
   EXPECT_FALSE(a.election.leading(kStart + 30s));
 }
 
+TEST(Election, AReplicaThatStepsAsideStandsAgainWhenItsPauseIsOver) {
+  Server server;
+  Replica a("a");
+  a.run(kStart, server);
+  ASSERT_TRUE(a.election.leading(kStart));
+  a.election.resign(kStart + 10s);
+  EXPECT_FALSE(a.election.leading(kStart));
+  server.handle({.request = Request::kUpdate, .lease = a.election.release(WallTime{}).value(), .wake_at = {}});
+  const ElectionStep rest = a.election.tick(kStart + 1s, WallTime{});
+  EXPECT_EQ(rest.request, Request::kNone);
+  EXPECT_EQ(rest.wake_at, kStart + 10s);
+  a.run(kStart + 9s, server);
+  EXPECT_FALSE(a.election.leading(kStart + 9s));
+  // Nobody else wanted it.
+  a.run(kStart + 10s, server);
+  EXPECT_TRUE(a.election.leading(kStart + 10s));
+}
+
 TEST(Election, WhoDoesNotHoldTheLeaseHasNothingToRelease) {
   Server server;
   Replica a("a");

@@ -95,12 +95,15 @@ struct LoopOfAReplica {
   Log log{stderr, LogLevel::kError, LogFormat::kText};
   std::optional<Steady::time_point> asked;
   std::vector<std::string> unproven;
+  bool listed = true;
+  int stepped_aside = 0;
   Loop loop{{.mailbox = mailbox,
              .log = log,
              .writer = client,
-             .synced = [] { return true; },
+             .synced = [this] { return listed; },
              .prove_fresh = [this](Steady::time_point since) { asked = since; },
              .stale = [this](Steady::time_point) { return unproven; },
+             .step_aside = [this] { ++stepped_aside; },
              .clock = {.now = [this] { return now; },
                        .wall =
                            [this] {
@@ -139,6 +142,44 @@ TEST(Loop, ANewLeaderDecidesNothingBeforeEveryWatchIsShownToBeAsFreshAsTheLease)
   replica.turn(std::chrono::seconds(1));
   replica.turn(std::chrono::seconds(1));
   EXPECT_EQ(replica.bindings(), 1);
+}
+
+TEST(Loop, AReplicaThatCannotShowFreshnessGivesTheLeaseUpAndHasTwiceAsLongTheNextTime) {
+  LoopOfAReplica replica;
+  replica.unproven = {"pods"};
+  const auto lead = [&](std::uint64_t term) {
+    replica.mailbox.post(LeadershipChanged{.leading = true, .term = term, .since = replica.now});
+  };
+  lead(1);
+  for (int second = 0; second < 59; ++second) {
+    replica.turn(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(replica.stepped_aside, 0);
+  for (int second = 0; second < 5; ++second) {
+    replica.turn(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(replica.stepped_aside, 1);
+  EXPECT_THAT(replica.loop.metrics_page(replica.client.counters(), replica.client.counters()),
+              HasSubstr("gantree_hand_overs_given_up_total 1"));
+  replica.mailbox.post(LeadershipChanged{});
+  replica.turn(std::chrono::seconds(10));
+  lead(2);
+  for (int second = 0; second < 119; ++second) {
+    replica.turn(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(replica.stepped_aside, 1);
+  replica.turn(std::chrono::seconds(2));
+  EXPECT_EQ(replica.stepped_aside, 2);
+}
+
+TEST(Loop, AReplicaThatHasNotListedAllGivesTheLeaseUpToo) {
+  LoopOfAReplica replica;
+  replica.listed = false;
+  replica.mailbox.post(LeadershipChanged{.leading = true, .term = 1, .since = replica.now});
+  replica.turn(std::chrono::seconds(59));
+  EXPECT_EQ(replica.stepped_aside, 0);
+  replica.turn(std::chrono::seconds(1));
+  EXPECT_EQ(replica.stepped_aside, 1);
 }
 
 TEST(Loop, ALeaseThatIsLostForAMomentGivesNoRoomAwayTwice) {
