@@ -68,13 +68,14 @@ format: ## rewrite the sources as .clang-format says
 	@git ls-files '*.h' '*.cpp' | xargs clang-format-19 -i
 
 fuzz: ## fuzz every parser, FUZZ_SECONDS (600) each
-	$(need) build fuzz
-	@$(call configure,fuzz)
-	@cmake --build --preset fuzz
-	@scripts/run-fuzzers build/fuzz $(FUZZ_SECONDS)
+	$(need) build test fuzz
+	@$(call configure,asan)
+	@cmake --build --preset asan --target fuzzers
+	@scripts/run-fuzzers build/asan $(FUZZ_SECONDS)
 
+# Its libraries are those of `make fuzz` too.
 asan: ## every test but the end-to-end ones under the address and undefined-behaviour sanitizers
-	$(need) build test
+	$(need) build test fuzz
 	@$(call configure,asan)
 	@cmake --build --preset asan
 	@scripts/run-tests build/asan
