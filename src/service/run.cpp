@@ -46,9 +46,14 @@ http::Response health(const Loop& loop) {
                                           : http::plain(503, "the scheduling loop does not move");
 }
 
-// A ready replica gets the API server's questions, so one that does not serve its webhooks yet is not ready. `webhooks`
-// is null where none are asked for.
-http::Response readiness(const Loop& loop, const webhook::Serving* webhooks) {
+// What answers the API server's questions. All null where it asks none.
+struct Answering {
+  const webhook::Serving* webhooks = nullptr;
+  const webhook::Access* access = nullptr;
+};
+
+// A replica that does not answer the API server's questions yet, or not all of them, is not ready.
+http::Response readiness(const Loop& loop, const Answering& answering) {
   http::Response healthy = health(loop);
   if (healthy.status != 200) {
     return healthy;
@@ -56,22 +61,25 @@ http::Response readiness(const Loop& loop, const webhook::Serving* webhooks) {
   if (!loop.synced()) {
     return http::plain(503, "the cluster's objects are still being listed");
   }
-  if (webhooks != nullptr && !webhooks->ready()) {
+  if (answering.webhooks != nullptr && !answering.webhooks->ready()) {
     return http::plain(503, "the webhooks are not served yet");
+  }
+  if (answering.access != nullptr && !answering.access->self()) {
+    return http::plain(503, "the API server has not told yet who we are");
   }
   return healthy;
 }
 
 // Health and readiness are answered at once; the metrics by the loop, which owns what they tell of.
 http::Handler pages(Loop& loop, LoopMailbox& mailbox, const kube::Counters& reads, const kube::Counters& writes,
-                    const webhook::Serving* webhooks) {
-  return [&, webhooks](const http::IncomingRequest& request, http::Reply reply) {
+                    const Answering& answering) {
+  return [&, answering](const http::IncomingRequest& request, http::Reply reply) {
     if (request.method != "GET" && request.method != "HEAD") {
       reply.send(http::method_not_allowed("GET, HEAD"));
     } else if (request.path == "/healthz") {
       reply.send(health(loop));
     } else if (request.path == "/readyz") {
-      reply.send(readiness(loop, webhooks));
+      reply.send(readiness(loop, answering));
     } else if (request.path == "/metrics") {
       auto kept = std::make_shared<http::Reply>(std::move(reply));
       mailbox.post(Errand{[&, kept] {
@@ -86,12 +94,12 @@ http::Handler pages(Loop& loop, LoopMailbox& mailbox, const kube::Counters& read
   };
 }
 
-http::Handler probe_pages(Loop& loop, const webhook::Serving* webhooks) {
-  return [&, webhooks](const http::IncomingRequest& request, http::Reply reply) {
+http::Handler probe_pages(Loop& loop, const Answering& answering) {
+  return [&loop, answering](const http::IncomingRequest& request, http::Reply reply) {
     if (request.method != "GET" && request.method != "HEAD") {
       reply.send(http::method_not_allowed("GET, HEAD"));
     } else if (request.path == "/healthz" || request.path == "/readyz") {
-      reply.send(request.path == "/healthz" ? health(loop) : readiness(loop, webhooks));
+      reply.send(request.path == "/healthz" ? health(loop) : readiness(loop, answering));
     } else {
       reply.send(http::plain(404, "there are /healthz and /readyz"));
     }
@@ -186,11 +194,12 @@ class Service {
   }
 
   Result<> serve_pages() {
-    auto all = pages(loop_, mailbox_, reader_.counters(), writer_.counters(), webhooks_.get());
+    const Answering answering{.webhooks = webhooks_.get(), .access = access_.get()};
+    auto all = pages(loop_, mailbox_, reader_.counters(), writer_.counters(), answering);
     if (auto served = serve(server_, options_.listen, std::move(all), "health and metrics"); !served) {
       return served;
     }
-    return serve(probe_server_, options_.probe_listen, probe_pages(loop_, webhooks_.get()), "health for probes");
+    return serve(probe_server_, options_.probe_listen, probe_pages(loop_, answering), "health for probes");
   }
 
   Result<> serve(std::unique_ptr<http::Server>& server, const std::string& listen, http::Handler handler,

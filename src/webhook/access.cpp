@@ -20,8 +20,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Between questions who we are, while the API server does not tell.
-constexpr std::chrono::seconds kPause{5};
+// Between questions who we are, while the API server does not answer, and while it answers that it does not tell.
+constexpr std::chrono::seconds kPause{1};
+constexpr std::chrono::seconds kLongPause{60};
 // The API server itself waits no longer for an answer than the webhook configuration says, five seconds by default.
 constexpr std::chrono::seconds kPatience{3};
 // Who is in it may do everything, by the API server's own rule.
@@ -49,6 +50,12 @@ std::optional<std::string> text_in(const std::string& body, std::initializer_lis
   return plain ? std::optional(std::string(value.text())) : std::nullopt;
 }
 
+// An answer that stays the same however often one asks: there is no such resource, or it is not for us. (Who is not let
+// in at all, with 401, may be a moment later.)
+bool does_not_tell(const kube::Reply& reply) {
+  return reply.ok() || reply.http_status == 403 || reply.http_status == 404 || reply.http_status == 405;
+}
+
 bool is_master(json::Value user_info) {
   const auto groups = items_of(user_info["groups"]);
   return std::any_of(groups.begin(), groups.end(), [](const json::NodeData& group) {
@@ -60,29 +67,31 @@ bool is_master(json::Value user_info) {
 
 struct Access::Known {
   std::mutex mutex;
-  std::string self;
-  Clock::time_point asked = {};
+  std::optional<std::string> self;
+  Clock::time_point ask_again = {};
 };
 
 Access::Access(kube::Client& client) : client_(client), known_(std::make_shared<Known>()) {
   ask_who_we_are();
 }
 
-std::string Access::self() const {
+std::optional<std::string> Access::self() const {
   {
     const std::lock_guard lock(known_->mutex);
-    if (!known_->self.empty() || Clock::now() < known_->asked + kPause) {
+    const bool told = known_->self && !known_->self->empty();
+    if (told || Clock::now() < known_->ask_again) {
       return known_->self;
     }
   }
   ask_who_we_are();
-  return "";
+  const std::lock_guard lock(known_->mutex);
+  return known_->self;
 }
 
 void Access::ask_who_we_are() const {
   {
     const std::lock_guard lock(known_->mutex);
-    known_->asked = Clock::now();
+    known_->ask_again = Clock::now() + kPause;
   }
   const kube::Resource kind = question("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview");
   json::Out body = json::Out::object();
@@ -90,7 +99,12 @@ void Access::ask_who_we_are() const {
   client_.create(kind, "", body.to_json(false), [known = known_](const kube::Reply& reply) {
     const auto name = reply.ok() ? text_in(reply.body, {"status", "userInfo", "username"}) : std::nullopt;
     const std::lock_guard lock(known->mutex);
-    known->self = name.value_or("");
+    if (name) {
+      known->self = *name;
+    } else if (does_not_tell(reply)) {
+      known->self = "";
+      known->ask_again = Clock::now() + kLongPause;
+    }
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -18,8 +19,9 @@ class Access {
   // Begins to ask who we are. `client` must outlive this, and its writes must not be fenced: every replica serves.
   explicit Access(kube::Client& client);
 
-  // "" while the API server has not told: it is asked again, at most every few seconds. Any thread; never waits.
-  [[nodiscard]] std::string self() const;
+  // Nothing while the API server has not answered: it is asked again, every second at most. "" where it has answered
+  // that it does not tell, as those before Kubernetes 1.28 do: it is asked again now and then. Any thread; never waits.
+  [[nodiscard]] std::optional<std::string> self() const;
 
   // Whether who asks may update ClusterQueues. Waits for the API server, a few seconds at most; fails where it does
   // not tell. Any thread but that of the client.

@@ -29,6 +29,8 @@ std::string_view reason_of(int code) {
       return "RequestEntityTooLarge";
     case 422:
       return "Invalid";
+    case 503:
+      return "ServiceUnavailable";
     default:
       return "InternalError";
   }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -76,28 +78,72 @@ Answer to_answer(Mutation mutation) {
   return {.warnings = std::move(mutation.warnings), .patch = std::move(mutation.patch)};
 }
 
-// While it is not known who we are, nobody is kept from anything: it might be us.
-bool is_gantree(const Review& review, const Surroundings& surroundings) {
-  const std::string self = surroundings.self ? surroundings.self() : "nobody";
-  return self.empty() || self == review.user;
+enum class Asker : std::uint8_t { kGantree, kSomebody, kUnknown };
+
+// Where it cannot be known who we are nobody is kept from anything: it might be us.
+Asker asker_of(const Review& review, const Surroundings& surroundings) {
+  const std::optional<std::string> self = surroundings.self ? surroundings.self() : "nobody";
+  if (!self) {
+    return Asker::kUnknown;
+  }
+  return self->empty() || *self == review.user ? Asker::kGantree : Asker::kSomebody;
+}
+
+// Gantree itself tries again, as it does whenever an API server cannot answer.
+Answer try_again() {
+  return refusal(503,
+                 "only Gantree may change this, and this replica of it, which has just started, does not know yet by "
+                 "which user the API server knows it: try again in a moment");
 }
 
 // What only those may store who administer queues, and Gantree itself.
 Answer judge_reserved(const Validator& validator, const Review& review, const NamedObject& named, const Object* old,
                       const Surroundings& surroundings) {
-  if (validator.reserved == nullptr || !surroundings.administers || is_gantree(review, surroundings)) {
+  if (validator.reserved == nullptr || !surroundings.administers) {
     return {};
   }
-  auto reserved = validator.reserved(named, old);
+  const Asker asker = asker_of(review, surroundings);
+  auto reserved = asker == Asker::kGantree ? std::nullopt : validator.reserved(named, old);
   if (!reserved) {
     return {};
   }
   const auto administers = surroundings.administers(review);
-  if (!administers) {
-    return refusal(500, fmt::format("{}, and whether \"{}\" may is not known: {}", *reserved, review.user,
-                                    administers.error().message));
+  if (administers && *administers) {
+    return {};
   }
-  return *administers ? Answer{} : refusal(403, std::move(*reserved));
+  if (asker == Asker::kUnknown) {
+    return try_again();
+  }
+  return administers ? refusal(403, std::move(*reserved))
+                     : refusal(500, fmt::format("{}, and whether \"{}\" may is not known: {}", *reserved, review.user,
+                                                administers.error().message));
+}
+
+// Of a change to an object of a kind of others: what only Gantree may change.
+Answer judge_reserved(const Mutator& mutator, const Review& review, const NamedObject& named, const Object* old,
+                      const Surroundings& surroundings) {
+  if (old == nullptr || mutator.reserved == nullptr || is_leaving(named.object)) {
+    return {};
+  }
+  const Asker asker = asker_of(review, surroundings);
+  auto reserved = asker == Asker::kGantree ? std::nullopt : mutator.reserved(named, *old);
+  if (!reserved) {
+    return {};
+  }
+  return asker == Asker::kUnknown ? try_again() : refusal(403, std::move(*reserved));
+}
+
+// The same: what is added to it where somebody else makes it. To do so to a change of Gantree's own would be as wrong
+// as not to do so to another's.
+Answer heed(const Mutator& mutator, const Review& review, const NamedObject& named, const Object& old,
+            const Surroundings& surroundings) {
+  const bool heeds = mutator.heed != nullptr && !is_leaving(named.object);
+  const Asker asker = heeds ? asker_of(review, surroundings) : Asker::kGantree;
+  if (asker == Asker::kGantree) {
+    return to_answer(change(mutator, named, &old));
+  }
+  Mutation mutation = mutator.heed(named, old);
+  return asker == Asker::kUnknown && !mutation.patch.empty() ? try_again() : to_answer(std::move(mutation));
 }
 
 http::Response json_response(std::string body) {
@@ -107,19 +153,14 @@ http::Response json_response(std::string body) {
 void add_mutator(Routes& routes, const Mutator& mutator, const Surroundings& surroundings) {
   routes.validate(mutator.plural, [&mutator, surroundings](const Review& review) {
     return judge(mutator.kind, review, [&](const NamedObject& named, const Object* old) {
-      const bool of_users = old != nullptr && mutator.reserved != nullptr && !is_leaving(named.object) &&
-                            !is_gantree(review, surroundings);
-      auto reserved = of_users ? mutator.reserved(named, *old) : std::nullopt;
-      return reserved ? refusal(403, std::move(*reserved)) : to_answer(admit(mutator, named, old));
+      const Answer reserved = judge_reserved(mutator, review, named, old, surroundings);
+      return reserved.allowed ? to_answer(admit(mutator, named, old)) : reserved;
     });
   });
   routes.mutate(mutator.plural, [&mutator, surroundings](const Review& review) {
     return judge(mutator.kind, review, [&](const NamedObject& named, const Object* old) {
-      if (old == nullptr) {
-        return to_answer(create(mutator, named, surroundings.defaults_in(named.ns)));
-      }
-      const bool heeds = mutator.heed != nullptr && !is_leaving(named.object) && !is_gantree(review, surroundings);
-      return to_answer(heeds ? mutator.heed(named, *old) : change(mutator, named, old));
+      return old == nullptr ? to_answer(create(mutator, named, surroundings.defaults_in(named.ns)))
+                            : heed(mutator, review, named, *old, surroundings);
     });
   });
   routes.enqueue(mutator.plural, [&mutator, defaults_in = surroundings.defaults_in](const Review& review) {

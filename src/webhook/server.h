@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,8 +47,9 @@ using DefaultsIn = std::function<JobDefaults(std::string_view ns)>;
 // What a question does not tell by itself. Each is called on several threads at once, and may be absent.
 struct Surroundings {
   DefaultsIn defaults_in = {};  // absent: there is nothing
-  // By which user the API server knows Gantree itself; "" while that is not known: then it takes everybody for that.
-  std::function<std::string()> self = {};
+  // By which user the API server knows Gantree itself. Nothing while that is not known: what only Gantree may do is
+  // refused then, to be tried again. "" where it cannot be known: then everybody is taken for that.
+  std::function<std::optional<std::string>()> self = {};
   // Whether those who ask may change ClusterQueues. May take a while. Absent: they may.
   std::function<Result<bool>(const Review& review)> administers = {};
 };

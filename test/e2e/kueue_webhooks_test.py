@@ -127,15 +127,32 @@ def test_a_pod_with_a_queue_is_gated(cluster, namespace, gantree_with_webhooks):
     assert "pod-group-name needs kueue.x-k8s.io/pod-group-total-count beside it" in said, said
 
 
+def take_off_gates(cluster, namespace, name):
+    cluster.request("PATCH", cluster.path("v1", "Pod", namespace, name), body=[{"op": "replace", "path": "/spec/schedulingGates", "value": []}],
+                    content_type="application/json-patch+json")
+
+
+def test_nobody_takes_a_pod_out_of_its_queue(cluster, namespace, gantree_with_webhooks):
+    cluster.create(pod("held"), namespace)
+    said = refused(lambda: take_off_gates(cluster, namespace, "held"))
+    assert 'gate kueue.x-k8s.io/admission cannot be taken off: Pod "held" waits in queue "team"' in said, said
+    for label in ("managed", "queue-name"):
+        said = refused(lambda: cluster.merge("v1", "Pod", "held", {"metadata": {"labels": {f"{PREFIX}/{label}": None}}}, namespace))
+        assert f"the label kueue.x-k8s.io/{label} cannot be taken off" in said, said
+    said = refused(lambda: cluster.merge("v1", "Pod", "held", {"metadata": {"finalizers": None}}, namespace))
+    assert "the finalizer kueue.x-k8s.io/managed cannot be taken off" in said, said
+    assert gates(cluster.get("v1", "Pod", "held", namespace)) == ["kueue.x-k8s.io/admission"]
+    cluster.delete("v1", "Pod", "held", namespace)
+
+
 def test_a_pod_stays_in_its_group_and_is_otherwise_free(cluster, namespace, gantree_with_webhooks):
     cluster.create(pod("first", group="g", total=2), namespace)
     assert "stays in its group" in refused(lambda: cluster.merge("v1", "Pod", "first", {"metadata": {"labels": {f"{PREFIX}/pod-group-name": "h"}}}, namespace))
     cluster.merge("v1", "Pod", "first", {"metadata": {"labels": {"colour": "red"}, "annotations": {"a": "b"}}}, namespace)
-    # What starts it is no change of labels, so nobody needs to be asked.
+    # What nobody needs to be asked about goes on without Gantree.
     gantree_with_webhooks.kill()
-    cluster.request("PATCH", cluster.path("v1", "Pod", namespace, "first"), body=[{"op": "replace", "path": "/spec/schedulingGates", "value": []}],
-                    content_type="application/json-patch+json")
-    assert not gates(cluster.get("v1", "Pod", "first", namespace))
+    cluster.merge("v1", "Pod", "first", {"metadata": {"annotations": {"a": "c"}}}, namespace)
+    assert "failed calling webhook" in refused(lambda: take_off_gates(cluster, namespace, "first"))
     assert "failed calling webhook" in refused(lambda: cluster.create(pod("second"), namespace))
     cluster.create(pod("free", queue=None), namespace)
 

@@ -132,6 +132,41 @@ TEST(PodHook, KeepsPodsInTheirGroupAndQueue) {
   EXPECT_EQ(refusal_on_update(pod("", "", gated), pod(kQueue, "", gated)), "");
 }
 
+TEST(PodHook, LetsOnlyTheQueueTakeOffGatesAndMarks) {
+  const std::string labels = "kueue.x-k8s.io/queue-name: q, kueue.x-k8s.io/managed: 'true'";
+  const std::string both =
+      "schedulingGates: [{name: kueue.x-k8s.io/admission}, {name: kueue.x-k8s.io/topology}, {name: own}]";
+  const std::string kept = "finalizers: [kueue.x-k8s.io/managed]";
+  const std::string held = pod(labels, "", both, kept);
+  EXPECT_EQ(
+      reserved_on_update(pod(labels, "", "", kept), held),
+      "the scheduling gate kueue.x-k8s.io/admission cannot be taken off: Pod \"p\" waits in queue \"q\", which takes "
+      "it off when the pod is admitted. To start it outside the queue, create it without the label "
+      "kueue.x-k8s.io/queue-name");
+  const std::string admission = "schedulingGates: [{name: kueue.x-k8s.io/admission}, {name: own}]";
+  EXPECT_TRUE(
+      has(reserved_on_update(pod(labels, "", admission, kept), held), "gate kueue.x-k8s.io/topology cannot be"));
+  EXPECT_TRUE(has(reserved_on_update(pod(kQueue, "", both, kept), held), "label kueue.x-k8s.io/managed cannot be"));
+  EXPECT_TRUE(has(reserved_on_update(pod("kueue.x-k8s.io/managed: 'true'", "", both, kept), held),
+                  "label kueue.x-k8s.io/queue-name cannot be"));
+  EXPECT_TRUE(has(reserved_on_update(pod(labels, "", both), held), "the finalizer kueue.x-k8s.io/managed cannot be"));
+}
+
+TEST(PodHook, LeavesAllElseOfAQueuedPodToItsUser) {
+  const std::string labels = "kueue.x-k8s.io/queue-name: q, kueue.x-k8s.io/managed: 'true'";
+  const std::string both = "schedulingGates: [{name: kueue.x-k8s.io/admission}, {name: own}]";
+  const std::string ours = "schedulingGates: [{name: kueue.x-k8s.io/admission}]";
+  const std::string kept = "finalizers: [kueue.x-k8s.io/managed]";
+  const std::string held = pod(labels, "", both, kept);
+  EXPECT_EQ(reserved_on_update(pod(labels + ", a: b", "", ours, kept), held), "");
+  EXPECT_EQ(
+      reserved_on_update(pod("kueue.x-k8s.io/queue-name: other, kueue.x-k8s.io/managed: 'true'", "", both, kept), held),
+      "");
+  EXPECT_EQ(reserved_on_update(pod(kQueue), pod(kQueue, "", both)), "") << "no queue held it back";
+  const std::string of_job = "ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: u, controller: true}]";
+  EXPECT_EQ(reserved_on_update(pod(labels, "", "", of_job), pod(labels, "", both, of_job)), "");
+}
+
 TEST(PodHook, TakesTheNameOfAGroupFromAnAnnotationToo) {
   const std::string total = "kueue.x-k8s.io/pod-group-total-count: '2'";
   const std::string named = total + ", kueue.x-k8s.io/pod-group-name: g";

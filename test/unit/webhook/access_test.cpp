@@ -24,7 +24,9 @@ class SmallApi {
     auto started = http::Server::start({}, [this](const http::IncomingRequest& request) {
       ++requests;
       const bool self = request.path.ends_with("/selfsubjectreviews");
-      return http::Response{.status = request.path.ends_with("/subjectaccessreviews") && refusing ? 403 : 201,
+      return http::Response{.status = self                                                          ? self_status.load()
+                                      : request.path.ends_with("/subjectaccessreviews") && refusing ? 403
+                                                                                                    : 201,
                             .content_type = "application/json",
                             .body = self ? R"({"status":{"userInfo":{"username":"system:serviceaccount:ns:gantree"}}})"
                                     : request.body.find("\"user\":\"admin\"") == std::string::npos
@@ -37,6 +39,7 @@ class SmallApi {
 
   std::atomic<int> requests = 0;
   std::atomic<bool> refusing = false;
+  std::atomic<int> self_status = 201;
 
  private:
   std::unique_ptr<http::Server> server_;
@@ -60,7 +63,7 @@ TEST(WebhookAccess, KnowsGantreeItselfAndThoseWhoAdministerQueues) {
   http::Client transport(endpoint(api));
   kube::Client client(transport, nullptr);
   const Access access(client);
-  for (int i = 0; i < 500 && access.self().empty(); ++i) {
+  for (int i = 0; i < 500 && !access.self(); ++i) {
     std::this_thread::sleep_for(10ms);
   }
   EXPECT_EQ(access.self(), "system:serviceaccount:ns:gantree");
@@ -74,12 +77,43 @@ TEST(WebhookAccess, KnowsGantreeItselfAndThoseWhoAdministerQueues) {
   EXPECT_FALSE(administers(access, R"({"username":"admin"})"));
 }
 
+// Until it is so, or five seconds are over.
+void wait_for(const std::function<bool()>& so) {
+  for (int i = 0; i < 500 && !so(); ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+}
+
+TEST(WebhookAccess, DoesNotKnowItselfWhileTheApiServerCannotAnswer) {
+  SmallApi api;
+  api.self_status = 401;
+  http::Client transport(endpoint(api));
+  kube::Client client(transport, nullptr);
+  const Access access(client);
+  wait_for([&] { return api.requests > 0; });
+  std::this_thread::sleep_for(50ms);
+  EXPECT_FALSE(access.self());
+  api.self_status = 201;
+  wait_for([&] { return access.self().has_value(); });
+  EXPECT_EQ(access.self(), "system:serviceaccount:ns:gantree") << "it was asked again";
+}
+
+TEST(WebhookAccess, KnowsThatAnOldApiServerDoesNotTell) {
+  SmallApi api;
+  api.self_status = 404;
+  http::Client transport(endpoint(api));
+  kube::Client client(transport, nullptr);
+  const Access access(client);
+  wait_for([&] { return access.self().has_value(); });
+  EXPECT_EQ(access.self(), "");
+}
+
 TEST(WebhookAccess, AsksNobodyAboutThoseWhoMayDoEverything) {
   SmallApi api;
   http::Client transport(endpoint(api));
   kube::Client client(transport, nullptr);
   const Access access(client);
-  for (int i = 0; i < 500 && access.self().empty(); ++i) {
+  for (int i = 0; i < 500 && !access.self(); ++i) {
     std::this_thread::sleep_for(10ms);
   }
   const int before = api.requests;

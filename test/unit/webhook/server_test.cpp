@@ -319,28 +319,72 @@ TEST(WebhookServer, AsksNobodyAboutTheWorkloadsOfGantreeItself) {
                                       ADD_FAILURE() << "nobody is to be asked";
                                       return false;
                                     }};
-    EXPECT_TRUE(ask_workload(surroundings).allowed) << "as \"" << self << "\"; \"\" is not known yet";
+    EXPECT_TRUE(ask_workload(surroundings).allowed) << "as \"" << self << "\"; \"\" cannot be known";
   }
+}
+
+TEST(WebhookServer, PutsOffWhatOnlyGantreeMayDoWhileItDoesNotKnowItself) {
+  const auto says = [](bool administers) {
+    return Surroundings{.self = [] { return std::optional<std::string>(); },
+                        .administers = [administers](const Review&) -> Result<bool> { return administers; }};
+  };
+  EXPECT_TRUE(ask_workload(says(true)).allowed);
+  const Told unknown = ask_workload(says(false));
+  EXPECT_FALSE(unknown.allowed);
+  EXPECT_EQ(unknown.code, 503);
+  EXPECT_NE(unknown.message.find("try again"), std::string::npos) << unknown.message;
 }
 
 TEST(WebhookServer, LetsOnlyGantreeStartAJobThatWaits) {
   std::string waits(kJob);
   waits.replace(waits.find("\"spec\":{"), 8, R"("spec":{"suspend":true,)");
-  const Question question{
+  const Question starts{
       .group = "batch", .kind = "Job", .operation = "UPDATE", .object = kJob, .old_object = waits, .version = "v1"};
-  const auto asked_by = [&](std::string_view self, std::string_view path) {
+  const Question stops{
+      .group = "batch", .kind = "Job", .operation = "UPDATE", .object = waits, .old_object = kJob, .version = "v1"};
+  const auto asked_by = [](const std::optional<std::string>& self, std::string_view path, const Question& question) {
     const http::Response response =
-        respond(dialect_routes({.self = [self] { return std::string(self); }}),
+        respond(dialect_routes({.self = [self] { return self; }}),
                 {.method = "POST", .path = std::string(path), .query = {}, .headers = {}, .body = review_of(question)});
     return told(response.body);
   };
-  const Told refused = asked_by("gantree", "/validate/jobs");
+  const Told refused = asked_by("gantree", "/validate/jobs", starts);
   EXPECT_FALSE(refused.allowed);
   EXPECT_EQ(refused.code, 403);
   EXPECT_NE(refused.message.find("spec.suspend cannot be set to false"), std::string::npos) << refused.message;
-  EXPECT_TRUE(asked_by("u", "/validate/jobs").allowed);
-  EXPECT_TRUE(asked_by("", "/validate/jobs").allowed) << "it might be Gantree";
-  EXPECT_EQ(asked_by("u", "/mutate/jobs").patch, "");
+  EXPECT_TRUE(asked_by("u", "/validate/jobs", starts).allowed);
+  EXPECT_TRUE(asked_by("", "/validate/jobs", starts).allowed) << "it might be Gantree, for all that can be known";
+  EXPECT_EQ(asked_by("u", "/mutate/jobs", starts).patch, "");
+  EXPECT_NE(asked_by("gantree", "/mutate/jobs", stops).patch, "") << "its user's doing is noted";
+  for (const auto& [path, question] : {std::pair("/validate/jobs", starts), std::pair("/mutate/jobs", stops)}) {
+    EXPECT_EQ(asked_by(std::nullopt, path, question).code, 503) << path << ": whose doing it is, is not known yet";
+  }
+  EXPECT_TRUE(asked_by(std::nullopt, "/validate/jobs", stops).allowed);
+}
+
+TEST(WebhookServer, LetsOnlyGantreeTakeTheGateOffAPod) {
+  const auto pod = [](std::string_view gates) {
+    return fmt::format(
+        R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"n","labels":{{"kueue.x-k8s.io/queue-name":"q",)"
+        R"("kueue.x-k8s.io/managed":"true"}}}},"spec":{{"schedulingGates":[{}],"containers":[]}}}})",
+        gates);
+  };
+  const std::string held = pod(R"({"name":"kueue.x-k8s.io/admission"})");
+  const std::string freed = pod("");
+  const auto code = [&](const std::optional<std::string>& self) {
+    const Question question{
+        .group = "", .kind = "Pod", .operation = "UPDATE", .object = freed, .old_object = held, .version = "v1"};
+    return told(respond(dialect_routes({.self = [self] { return self; }}), {.method = "POST",
+                                                                            .path = "/validate/pods",
+                                                                            .query = {},
+                                                                            .headers = {},
+                                                                            .body = review_of(question)})
+                    .body)
+        .code;
+  };
+  EXPECT_EQ(code("gantree"), 403);
+  EXPECT_EQ(code("u"), 0);
+  EXPECT_EQ(code(std::nullopt), 503);
 }
 
 TEST(WebhookServer, AnswersOthersWhileOneTakesItsTime) {

@@ -103,18 +103,22 @@ timeoutSeconds: 2
 {{- $kind := index . 1 -}}
 {{ include "gantree.jobRules" (list $root $kind (index . 2) "Exists" (compact (list $kind.without))) }}
 {{- if has "UPDATE" (index . 2) }}
-# What is going must be able to go whether anybody answers or not.{{ if eq $kind.plural "pods" }} Pods change often, and only their labels matter then.{{ end }}
+# What is going must be able to go whether anybody answers or not.{{ if eq $kind.plural "pods" }} Pods change often, and little of it matters: labels, gates, the queue's finalizer.{{ end }}
 matchConditions:
   - name: staying
     expression: request.operation == 'CREATE' || !has(object.metadata.deletionTimestamp)
   - name: not-from-gantree
     expression: request.userInfo.username != '{{ include "gantree.account" $root }}'
   {{- if eq $kind.plural "pods" }}
-  - name: labels-change
+  - name: change-matters
     expression: >-
       request.operation == 'CREATE' ||
       (has(object.metadata.labels) ? object.metadata.labels : {}) !=
-      (has(oldObject.metadata.labels) ? oldObject.metadata.labels : {})
+      (has(oldObject.metadata.labels) ? oldObject.metadata.labels : {}) ||
+      (has(object.spec.schedulingGates) ? object.spec.schedulingGates : []) !=
+      (has(oldObject.spec.schedulingGates) ? oldObject.spec.schedulingGates : []) ||
+      (has(oldObject.metadata.finalizers) && 'kueue.x-k8s.io/managed' in oldObject.metadata.finalizers &&
+      !(has(object.metadata.finalizers) && 'kueue.x-k8s.io/managed' in object.metadata.finalizers))
   {{- end }}
 {{- end }}
 failurePolicy: {{ $root.Values.webhook.jobs.failurePolicy }}

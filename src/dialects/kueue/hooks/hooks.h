@@ -35,6 +35,8 @@ namespace gantree::kueue {
 [[nodiscard]] Mutation gate_pod(const NamedObject& named, const Object* old);
 [[nodiscard]] Admission validate_pod(const NamedObject& named);
 [[nodiscard]] std::optional<std::string> forbid_pod_change(const NamedObject& named, const Object& old);
+// Nobody but the queue takes off its gates and marks.
+[[nodiscard]] std::optional<std::string> forbid_release(const NamedObject& named, const Object& old);
 
 // Deployment and ReplicaSet: each of their pods waits for itself.
 [[nodiscard]] Mutation pass_queue_on(const NamedObject& named, const Object* old);

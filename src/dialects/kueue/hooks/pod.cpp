@@ -181,4 +181,35 @@ std::optional<std::string> forbid_pod_change(const NamedObject& named, const Obj
   return std::nullopt;
 }
 
+std::optional<std::string> forbid_release(const NamedObject& named, const Object& old) {
+  const Object& pod = named.object;
+  if (is_part_of_job(old) || label_of(old, kManaged) != "true" || queue_of(old).empty()) {
+    return std::nullopt;
+  }
+  for (const std::string_view gate : {kAdmissionGate, kTopologyGate}) {
+    if (has_gate(old, gate) && !has_gate(pod, gate)) {
+      return fmt::format(
+          "the scheduling gate {} cannot be taken off: Pod \"{}\" waits in queue \"{}\", which takes it off when the "
+          "pod "
+          "is admitted. To start it outside the queue, create it without the label {}",
+          gate, named.name, queue_of(old), kQueueName);
+    }
+  }
+  for (const std::string_view label : {kQueueName, kManaged}) {
+    if (label_of(pod, label).empty() || (label == kManaged && label_of(pod, label) != "true")) {
+      return fmt::format(
+          "the label {} cannot be taken off: by it queue \"{}\" knows Pod \"{}\". To start it outside the queue, "
+          "create "
+          "it without the label {}",
+          label, queue_of(old), named.name, kQueueName);
+    }
+  }
+  if (has_finalizer(old, kManaged) && !has_finalizer(pod, kManaged)) {
+    return fmt::format(
+        "the finalizer {} cannot be taken off: queue \"{}\" takes it off when the pod is over, or is being deleted",
+        kManaged, queue_of(old));
+  }
+  return std::nullopt;
+}
+
 }  // namespace gantree::kueue
