@@ -20,6 +20,8 @@ constexpr std::int64_t kProofSeconds = 3;
 constexpr http::Milliseconds kProbeTimeout{5'000};
 // A watch that ended sooner and told nothing is a failure, however orderly it ended.
 constexpr http::Milliseconds kShortWatch{1'000};
+// By which pages that are too long become smaller.
+constexpr std::int64_t kPageDivisor = 4;
 
 Code code_of_stream(const http::Outcome& outcome, int status) {
   if (status != 0) {
@@ -64,6 +66,7 @@ Reflector::Run::Run(Client& client, Resource resource, Sink& sink, ReflectorOpti
       lines_(options_.max_event) {}
 
 void Reflector::Run::start() {
+  page_size_ = options_.page_size;
   list();
 }
 
@@ -107,7 +110,8 @@ void Reflector::Run::list() {
 
 void Reflector::Run::request_page() {
   http::Request request;
-  request.target = fmt::format("{}?limit={}{}", resource_.path(options_.name_space), options_.page_size, query());
+  request.target = fmt::format("{}?limit={}{}", resource_.path(options_.name_space), page_size_, query());
+  request.max_body = options_.max_page;
   if (!continue_token_.empty()) {
     request.target += "&continue=" + escape(continue_token_);
   }
@@ -121,10 +125,23 @@ void Reflector::Run::request_page() {
   });
 }
 
+bool Reflector::Run::take_smaller_pages(const http::Outcome& outcome) {
+  const bool cut = outcome.kind == http::Outcome::Kind::kUnknown && outcome.status == 200;
+  if (!cut || page_size_ <= 1) {
+    return false;
+  }
+  page_size_ = std::max<std::int64_t>(1, page_size_ / kPageDivisor);
+  request_page();
+  return true;
+}
+
 void Reflector::Run::page_came(http::Outcome outcome) {
   ++pages_;
   const bool answered = outcome.kind == http::Outcome::Kind::kReply;
   counters_.count(Verb::kList, code_of_stream(outcome, answered ? outcome.status : 0));
+  if (take_smaller_pages(outcome)) {
+    return;
+  }
   if (!answered) {
     fresh_connection_ = outcome.kind == http::Outcome::Kind::kUnknown;
     // A page that was lost can be asked for again.
@@ -149,6 +166,9 @@ void Reflector::Run::page_came(http::Outcome outcome) {
     return;
   }
   failures_ = 0;
+  if (outcome.body.size() < options_.max_page / kPageDivisor) {
+    page_size_ = std::min(options_.page_size, 2 * page_size_);
+  }
   continue_token_ = std::move(end->continue_token);
   if (continue_token_.empty()) {
     list_complete(std::move(end->resource_version));

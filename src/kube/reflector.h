@@ -50,7 +50,10 @@ struct ReflectorOptions {
   std::string name_space;  // empty: all
   std::string label_selector;
   std::string field_selector;
-  std::int64_t page_size = 500;
+  std::int64_t page_size = 500;  // objects of one page of a list, at most
+  // Bytes of one page. Objects are up to 3 MiB each, whoever writes them, and a page is kept whole while it is read:
+  // where one is longer the same is asked for with fewer objects.
+  std::size_t max_page = std::size_t{32} << 20;
   http::Milliseconds min_watch{5 * 60'000};  // timeoutSeconds is drawn between these
   http::Milliseconds max_watch{10 * 60'000};
   http::Milliseconds idle_timeout{90'000};  // bookmarks come about every minute

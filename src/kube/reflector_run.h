@@ -32,6 +32,8 @@ class Reflector::Run : public std::enable_shared_from_this<Reflector::Run> {
  private:
   void list();
   void request_page();
+  // Whether the same page is asked for again with fewer objects: it was cut, and may be too long.
+  [[nodiscard]] bool take_smaller_pages(const http::Outcome& outcome);
   void page_came(http::Outcome outcome);
   void list_complete(std::string resource_version);
   void tell(const ObjectRef& object, std::string_view json, KnownObjects::Change change);
@@ -69,7 +71,8 @@ class Reflector::Run : public std::enable_shared_from_this<Reflector::Run> {
   LineBuffer lines_;
   std::string resource_version_;  // the last one seen
   std::string continue_token_;
-  std::string refusal_;  // the body of a watch's refusal
+  std::int64_t page_size_ = 0;  // objects that the next page may have
+  std::string refusal_;         // the body of a watch's refusal
   int watch_status_ = 0;
   bool progress_ = false;  // this watch told something
   bool fresh_connection_ = false;

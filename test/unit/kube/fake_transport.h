@@ -57,6 +57,7 @@ class FakeTransport final : public http::Transport {
   [[nodiscard]] std::size_t open() const { return open_.size(); }
   // The target of the oldest request that is not answered; "" where there is none.
   [[nodiscard]] std::string target() const { return open_.empty() ? "" : open_.front().request.target; }
+  [[nodiscard]] std::size_t max_body() const { return open_.front().request.max_body; }
   [[nodiscard]] http::StreamHandlers& stream() { return open_.front().handlers; }
 
   void reply(int status, std::string body = {}) {
@@ -66,9 +67,11 @@ class FakeTransport final : public http::Transport {
     outcome.body = std::move(body);
     end(std::move(outcome));
   }
-  void fail(http::Outcome::Kind kind) {
+  // `status`: the reply was cut after its headers.
+  void fail(http::Outcome::Kind kind, int status = 0) {
     http::Outcome outcome;
     outcome.kind = kind;
+    outcome.status = status;
     outcome.error = "it failed";
     end(std::move(outcome));
   }

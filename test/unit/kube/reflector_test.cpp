@@ -85,6 +85,33 @@ TEST_F(ReflectorTiming, APageThatWasLostIsAskedForAgainNotTheWholeList) {
   EXPECT_EQ(sink_.told, "+a +b -a synced ");
 }
 
+TEST_F(ReflectorTiming, APageThatIsTooLongIsAskedForWithFewerObjects) {
+  transport_.settle();
+  transport_.reply(200, list("10", {"a"}, "page2"));
+  EXPECT_NE(transport_.target().find("limit=500&"), std::string::npos) << transport_.target();
+  EXPECT_EQ(transport_.max_body(), std::size_t{32} << 20) << "it is kept whole";
+  for (const char* limit : {"limit=125&continue=page2", "limit=31&continue=page2", "limit=7&continue=page2"}) {
+    transport_.fail(Kind::kUnknown, 200);
+    EXPECT_NE(transport_.target().find(limit), std::string::npos) << transport_.target();
+  }
+  EXPECT_EQ(sink_.troubles, 0);
+  transport_.reply(200, list("10", {"b"}, "page3"));
+  EXPECT_NE(transport_.target().find("limit=14&continue=page3"), std::string::npos) << "as many as before, by and by";
+  transport_.reply(200, list("10", {"c"}));
+  EXPECT_EQ(sink_.told, "+a +b +c synced ");
+}
+
+TEST_F(ReflectorTiming, AnObjectThatIsTooLongByItselfIsTrouble) {
+  transport_.settle();
+  for (int limit = 500; limit > 1; limit = std::max(1, limit / 4)) {
+    transport_.fail(Kind::kUnknown, 200);
+  }
+  EXPECT_NE(transport_.target().find("limit=1"), std::string::npos) << transport_.target();
+  transport_.fail(Kind::kUnknown, 200);
+  EXPECT_EQ(transport_.open(), 0U);
+  EXPECT_EQ(sink_.troubles, 1);
+}
+
 TEST_F(ReflectorTiming, AWatchThatEndsInOrderGoesOnAtOnceWhereItWas) {
   open_watch();
   transport_.advance(60s);
