@@ -163,8 +163,9 @@ void WorkloadReconciler::look_after(Entry& entry, const JobEntry* job, Time now,
       staff_.status.write(entry, {}, std::move(fields), now, step);
       return;
     }
-    // What nothing owns is over when its maker says so, by taking the admission away.
-    if (!entry.object.unowned) {
+    // What nothing owns is over when its maker says so, by taking the admission away, or by the condition alone: who
+    // applies fields on the server cannot take away those that others wrote.
+    if (!entry.object.unowned || !entry.object.holds(kQuotaReserved)) {
       staff_.evictions.release(entry, job, now, step);
     }
     return;

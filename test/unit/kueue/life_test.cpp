@@ -314,6 +314,26 @@ TEST(WorkloadThatNothingOwns, KeepsWhatItHasUntilItsMakerGivesItBack) {
   EXPECT_GE(unowned(cluster, "low").num({"status", "accumulatedPastExecutionTimeSeconds"}, 0), 1);
 }
 
+// As somebody does who applies conditions on the server, where fields that others wrote cannot be taken away.
+TEST(WorkloadThatNothingOwns, GivesBackWhatItHasWhereItsMakerSaysSoByTheConditionAlone) {
+  SmallCluster cluster({}, true, 1);
+  cluster.node("a", 8);
+  put_unowned(cluster, "low");
+  cluster.settle();
+  put_unowned(cluster, "high", "", ",'priority':5");
+  cluster.settle();
+  ASSERT_EQ(condition(unowned(cluster, "low"), "Evicted").str({"reason"}), "Preempted");
+  change_unowned(cluster, "low", [](Tree& one) {
+    for (Tree& condition : one.at({"status", "conditions"}).items) {
+      if (condition.str({"type"}) == "QuotaReserved" || condition.str({"type"}) == "Admitted") {
+        condition.at({"status"}) = Tree::string("False");
+      }
+    }
+  });
+  EXPECT_EQ(unowned(cluster, "low").find({"status", "admission"}), nullptr);
+  EXPECT_NE(unowned(cluster, "high").find({"status", "admission"}), nullptr);
+}
+
 TEST(WorkloadThatNothingOwns, IsEvictedWhereItsMakerDoesNotSayThatItsPodsAreReady) {
   SmallCluster cluster({.timeout = seconds(60), .limit = 1, .backoff = seconds(20)});
   cluster.node("a", 8);
