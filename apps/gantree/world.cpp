@@ -1,5 +1,7 @@
 #include "world.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
@@ -83,6 +85,10 @@ Result<std::vector<json::Document>> read_documents(const Sources& sources, const
 Result<> read_world(const std::vector<json::Document>& documents, const Sources& sources, World& world,
                     Telling telling) {
   world.quota.evict_by_share(sources.shares);
+  world.cluster.engine().on_broken_answer([&world](const BrokenAnswer& broken) {
+    tell(fmt::format("broken invariant: the placement found for {} breaks a rule, and is not used: {}; input: {}",
+                     broken.gang, broken.fault, world.broken_answers.keep(broken)));
+  });
   if (!sources.files.empty()) {
     auto taken = take_in(documents, sources.levels, world.cluster, world.quota);
     if (!taken) {

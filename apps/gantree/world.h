@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "dialects/dialects.h"
 #include "kube/config.h"
+#include "service/broken_answer.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
@@ -30,10 +31,12 @@ void add_source_options(CLI::App& command, Sources& sources);
 // The same, but without -f the cluster is read: adds --kubeconfig and --context too.
 void add_live_source_options(CLI::App& command, Sources& sources);
 
+// Stays where it is once it has been read.
 struct World {
   Cluster cluster;
   Quota quota;
   Reading reading;
+  BrokenAnswers broken_answers{};
 };
 
 // The documents of the files, or all objects of those kinds of the cluster.

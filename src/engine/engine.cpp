@@ -9,10 +9,12 @@
 #include <utility>
 
 #include "base/check.h"
+#include "engine/answer_check.h"
 #include "engine/counts_cache.h"
 #include "engine/elastic.h"
 #include "engine/explain.h"
 #include "engine/rank_order.h"
+#include "engine/replay.h"
 #include "engine/search.h"
 
 namespace gantree {
@@ -162,6 +164,7 @@ struct Engine::Parts {
   std::map<ExclusiveHold, int> exclusives;
   std::uint64_t holds_version = 1;
   std::map<std::tuple<std::string, TopologyId, int>, Occupied> occupied_domains;
+  std::function<void(const BrokenAnswer&)> tell_of_broken_answer;
 };
 
 Engine::Engine(Inventory& inventory) : parts_(std::make_unique<Parts>(inventory)) {}
@@ -239,7 +242,7 @@ Outcome Engine::place(const Gang& gang) {
     }
     outcome.counts = *now.counts;
     outcome.placement = in_rank_order(gang, plan, answer.shares, context);
-    return outcome;
+    return checked(gang, std::move(outcome));
   }
   const CountChoice ever = least_that_fit(
       gang.root, [&](const Counts& counts) { return search(context, make_plan(gang, counts), Fill::kEmpty).verdict; });
@@ -248,6 +251,35 @@ Outcome Engine::place(const Gang& gang) {
                                                 : Refusal::kBusy;
   outcome.message = refusal_message(context, gang, parts_->topologies, outcome.refusal);
   return outcome;
+}
+
+Outcome Engine::checked(const Gang& gang, Outcome outcome) {
+  if (!outcome.placement) {
+    return outcome;
+  }
+  const AnswerContext context{
+      parts_->inventory, [this](TopologyId id) -> const DomainTree& { return parts_->tree(id); },
+      [&](TopologyId id, int level) { return parts_->occupied(gang.exclusive_kind, id, level); }};
+  const std::optional<std::string> fault = answer_fault(context, gang, outcome.counts, *outcome.placement);
+  if (!fault) {
+    return outcome;
+  }
+  if (parts_->tell_of_broken_answer) {
+    parts_->tell_of_broken_answer(
+        {.gang = gang.key.ns + "/" + gang.key.name,
+         .fault = *fault,
+         .input = replay_text(gang, parts_->inventory, parts_->topologies, parts_->exclusives)});
+  }
+  return {.placement = {},
+          .counts = {},
+          .refusal = Refusal::kSearchLimit,
+          .message = fmt::format("the placement that was found breaks a rule and is not used ({}); this is a bug "
+                                 "of the scheduler, please report it",
+                                 *fault)};
+}
+
+void Engine::on_broken_answer(std::function<void(const BrokenAnswer&)> tell) {
+  parts_->tell_of_broken_answer = std::move(tell);
 }
 
 void Engine::take(const Gang& gang, const Placement& placement) {

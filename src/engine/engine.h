@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,13 @@ struct Outcome {
   std::string message;  // of a refusal: one sentence, with the nearest domains and what each lacks
 };
 
+// A placement that was found and broke a rule: a bug. It was not handed out.
+struct BrokenAnswer {
+  std::string gang;   // namespace/name
+  std::string fault;  // which rule, in one sentence
+  std::string input;  // gang and hosts, to ask again (replay.h)
+};
+
 // The domains of a level that a hold keeps others of its kind out of: every domain with pods of the
 // group, and all that lies in the domain which it has to itself.
 [[nodiscard]] std::vector<Range> held_domains(const DomainTree& tree, TopologyId topology, const ExclusiveHold& hold,
@@ -48,8 +56,13 @@ class Engine {
   // The tree as it is now. Valid until a node comes, goes or moves.
   [[nodiscard]] const DomainTree& tree(TopologyId id);
 
-  // Finds the best placement; books nothing.
+  // Finds the best placement; books nothing. What it answers has passed checked().
   [[nodiscard]] Outcome place(const Gang& gang);
+  // Holds a placement against the gang and the hosts as they are now. One that breaks a rule is told of and becomes
+  // a refusal: the gang waits.
+  [[nodiscard]] Outcome checked(const Gang& gang, Outcome outcome);
+  // Whom to tell of placements that broke a rule. The engine itself writes nothing.
+  void on_broken_answer(std::function<void(const BrokenAnswer&)> tell);
   // Books a placement, or gives it back.
   void take(const Gang& gang, const Placement& placement);
   void give(const Gang& gang, const Placement& placement);

@@ -52,6 +52,13 @@ Loop::Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const
   }
   heartbeat_ = surroundings_.clock.now().time_since_epoch().count();
   scheduler_.rely_on(&queues_);
+  scheduler_.cluster().engine().on_broken_answer([this](const BrokenAnswer& broken) { log_broken(broken); });
+}
+
+// The gang waits: an illegal placement is not handed out.
+void Loop::log_broken(const BrokenAnswer& broken) {
+  surroundings_.log.error("broken invariant: a placement breaks a rule, and is not used",
+                          {{"gang", broken.gang}, {"fault", broken.fault}, {"input", broken_answers_.keep(broken)}});
 }
 
 milliseconds Loop::silence() const {

@@ -25,6 +25,7 @@
 #include "kube/client.h"
 #include "kueue/controller.h"
 #include "live/scheduler.h"
+#include "service/broken_answer.h"
 #include "service/dispatcher.h"
 #include "service/letters.h"
 #include "service/log.h"
@@ -87,6 +88,7 @@ class Loop {
   void take_change(const LiveObject& object, Time now);
   void take_removal(const ObjectRemoved& removed, Time now);
   void carry_out(Step step);
+  void log_broken(const BrokenAnswer& broken);
   void log_placed(const StepFigures& figures, Steady::duration took);
   void take_answer(const WriteAnswered& answer, Time now);
   void set_leading(const LeadershipChanged& change, Time now);
@@ -111,6 +113,7 @@ class Loop {
   kueue::Controller queues_;
   Dispatcher dispatcher_;
   Metrics metrics_;
+  BrokenAnswers broken_answers_;
   bool stopping_ = false;
   bool announced_ = false;    // that all is listed
   bool news_ = true;          // something came since the last step

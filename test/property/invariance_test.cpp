@@ -1,7 +1,9 @@
 // What must not change an answer, and what may only change it for the better.
 #include <algorithm>
 
+#include "engine/replay.h"
 #include "property/draw.h"
+#include "support/instance_text.h"
 
 namespace gantree::test {
 namespace {
@@ -96,6 +98,22 @@ RC_GTEST_PROP(Invariance, TheOrderOfPodSetsAndGroupsChangesNothing, ()) {
     }
   }
   RC_ASSERT(first == second);
+}
+
+RC_GTEST_PROP(Invariance, AQuestionWrittenDownForReplayIsTheSameQuestion, ()) {
+  Choices choices = draw_choices();
+  Instance instance = draw_instance(choices);
+  GangSpec& spec = instance.gangs.front();
+  spec.exclusive_kind = "kind";
+  World world(instance);
+  const Gang gang = world.gang(spec);
+  const std::vector<Topology> topologies{world.engine().topology(world.topology())};
+  const std::string text = replay_text(gang, world.inventory(), topologies, world.engine().holds());
+  RC_LOG() << text;
+  const Instance again = parse_instance(text);
+  World other(again);
+  Answer first = ask(world, spec);
+  RC_ASSERT(first == ask(other, again.gangs.front()));
 }
 
 RC_GTEST_PROP(Growth, AFreeNodeMoreNeverMakesAPlacedGangUnplaceable, ()) {

@@ -373,7 +373,7 @@ Instance parse_instance(const std::string& text) {
   int number = 0;
   for (const std::string& line : split(text, '\n')) {
     ++number;
-    if (words_of(line).empty()) {
+    if (const Words words = words_of(line); words.empty() || words[0].starts_with('#')) {
       continue;
     }
     try {

@@ -12,7 +12,8 @@
 //
 // The hostname label is not written where it is the node's name; a node without
 // one says `nohostname`. In `tolerates`, `*` stands for any. A gang of no kind
-// has the kind `-`. `affinity never` is a list of no terms.
+// has the kind `-`. `affinity never` is a list of no terms. Lines that begin
+// with # are comments.
 #pragma once
 
 #include <string>

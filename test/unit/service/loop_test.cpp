@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "fake_transport.h"
 
@@ -52,6 +53,33 @@ TEST(Loop, WhatGoesOfOneFamilyTakesNothingOfTheSameNameFromAnother) {
              R"({"name":"cpu","nominalQuota":"4"}]}]}]}})");
   alone.mailbox.post(ObjectRemoved{.group = "kai.scheduler", .kind = "Topology", .ns = "", .name = "default"});
   EXPECT_THAT(alone.run_until_written("clusterqueues/q/status"), HasSubstr(R"("reason":"Ready")"));
+}
+
+TEST(Loop, APlacementThatBreaksARuleIsLoggedWithWhatWasAsked) {
+  FakeTransport transport;
+  kube::Client client{transport, nullptr};
+  LoopMailbox mailbox;
+  std::FILE* const file = std::tmpfile();
+  Log log{file, LogLevel::kError, LogFormat::kText};
+  Loop loop{{.mailbox = mailbox, .log = log, .writer = client, .synced = [] { return true; }}, {}, {}, true};
+  Engine& engine = loop.scheduler().cluster().engine();
+  Gang gang;
+  gang.key = {"default", "train", "Job"};
+  gang.topology = engine.add_topology({"default", {"rack"}});
+  gang.root.pod_sets.push_back({.name = "main", .shape = {}, .count = 2, .min_count = 2, .constraint = {}});
+  const Outcome outcome = engine.checked(gang, {.placement = Placement{{{}}}, .counts = {2}, .message = {}});
+  EXPECT_FALSE(outcome.placement);
+  std::rewind(file);
+  std::string line(4096, '\0');
+  line.resize(std::fread(line.data(), 1, line.size(), file));
+  std::fclose(file);
+  EXPECT_THAT(line, HasSubstr("broken invariant"));
+  EXPECT_THAT(line, HasSubstr("default/train"));
+  EXPECT_THAT(line, HasSubstr("0 pods of \\\"main\\\" have a host, but 2 start"));
+  const std::size_t name = line.find("gantree-broken-answer-");
+  ASSERT_NE(name, std::string::npos) << line;
+  const std::string kept = line.substr(name, line.find(".txt", name) + 4 - name);
+  EXPECT_TRUE(std::filesystem::remove(std::filesystem::temp_directory_path() / kept));
 }
 
 // A loop with an election and watches, round by round.
