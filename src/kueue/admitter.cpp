@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -303,8 +304,9 @@ void Admitter::hold_up(const Entry& starting, Time now) {
   }
 }
 
-// Without those behind one that comes first.
-std::map<std::optional<QueueId>, std::vector<Entry*>> Admitter::fronts(std::set<LineKey>& held_back, Time now) {
+// The first ones of each queue, in order; without those behind one that comes first.
+std::map<std::optional<QueueId>, std::vector<Entry*>> Admitter::fronts(std::set<LineKey>& held_back, Time now,
+                                                                       std::size_t most) {
   WaitingLines& lines = ledger_.lines;
   std::map<std::optional<QueueId>, std::vector<Entry*>> fronts;
   std::map<QueueId, const Rank*> bounds;
@@ -319,8 +321,7 @@ std::map<std::optional<QueueId>, std::vector<Entry*>> Admitter::fronts(std::set<
     const Rank* left = nullptr;
     const std::vector<Entry*> front = front_of(key, now, left);
     std::vector<Entry*>& merged = fronts[key.queue];
-    const auto middle = merged.insert(merged.end(), front.begin(), front.end());
-    std::inplace_merge(merged.begin(), middle, merged.end(), is_before);
+    merged.insert(merged.end(), front.begin(), front.end());
     // It is the first of its line in the next round: then it shows whether others may have to go for it.
     if (!front.empty() && left != nullptr && key.queue && ledger_.quota.rules(*key.queue).evicts()) {
       bound(*key.queue, *left);
@@ -333,6 +334,10 @@ std::map<std::optional<QueueId>, std::vector<Entry*>> Admitter::fronts(std::set<
     }
   }
   for (auto& [queue, front] : fronts) {
+    // There may be a line for every job that waits.
+    const auto last_one = front.begin() + static_cast<std::ptrdiff_t>(std::min(most, front.size()));
+    std::partial_sort(front.begin(), last_one, front.end(), is_before);
+    front.erase(last_one, front.end());
     if (const Entry* first = queue ? precedence_.first_of(*queue) : nullptr) {
       bound(*queue, first->place->rank);
     }
@@ -349,7 +354,7 @@ std::map<std::optional<QueueId>, std::vector<Entry*>> Admitter::fronts(std::set<
 void Admitter::try_until_one_starts(Time now, Step& step) {
   std::vector<Submission> submissions;
   std::set<LineKey> tried;
-  for (const auto& [queue, front] : fronts(tried, now)) {
+  for (const auto& [queue, front] : fronts(tried, now, std::numeric_limits<std::size_t>::max())) {
     for (const Entry* entry : front) {
       if (tried.insert(entry->place->line).second) {
         submissions.push_back(without_evictions(*entry));
@@ -369,9 +374,9 @@ void Admitter::try_until_one_starts(Time now, Step& step) {
 // One round: where somebody is turned down, so are all that stand behind in the same line.
 bool Admitter::try_fronts(std::set<LineKey>& held_back, Time now, Step& step) {
   std::vector<Submission> batch;
-  for (const auto& [queue, front] : fronts(held_back, now)) {
-    for (std::size_t i = 0; i < std::min(front.size(), kAtOnce); ++i) {
-      batch.push_back(without_evictions(*front[i]));
+  for (const auto& [queue, front] : fronts(held_back, now, kAtOnce)) {
+    for (const Entry* entry : front) {
+      batch.push_back(without_evictions(*entry));
     }
   }
   if (batch.empty()) {

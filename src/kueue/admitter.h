@@ -39,8 +39,9 @@ class Admitter {
   [[nodiscard]] static bool is_known(const LineKey& key, const Line& line, Time now);
   // `left`: the first that is left, where there is no quota for it beside those.
   [[nodiscard]] std::vector<Entry*> front_of(const LineKey& key, Time now, const Rank*& left);
-  // The same of all lines that are open and not held back, by queue.
-  [[nodiscard]] std::map<std::optional<QueueId>, std::vector<Entry*>> fronts(std::set<LineKey>& held_back, Time now);
+  // The same of all lines that are open and not held back, by queue: so many of each.
+  [[nodiscard]] std::map<std::optional<QueueId>, std::vector<Entry*>> fronts(std::set<LineKey>& held_back, Time now,
+                                                                             std::size_t most);
   // Whether something was tried. `held_back`: lines that are not looked at again in this pass.
   bool try_fronts(std::set<LineKey>& held_back, Time now, Step& step);
   void close(const LineKey& key, const Entry* refused, Time now);

@@ -1,6 +1,8 @@
 // What the Workloads of one namespace may cost: counted in tries, so that the machine does not matter.
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "unit/kueue/job_world.h"
 #include "unit/kueue/queue_world.h"
 
@@ -65,6 +67,21 @@ TEST(KueueTenantBudget, ThousandsOfUnlikeWorkloadsHoldNobodyUp) {
   for (int i = 0; i < kWorkloads; ++i) {
     EXPECT_TRUE(world.controller.workloads().at(fmt::format("evil/w{}", i)).verdict.has_value()) << i;
   }
+}
+
+// Each is a line of its own. What one step costs must not grow with the square of the lines.
+TEST(KueueTenantBudget, ManyUnlikeWorkloadsCostAStepLittleEach) {
+  Tenants world;
+  constexpr int kWorkloads = 20'000;
+  for (int i = 0; i < kWorkloads; ++i) {
+    world.put_workload("evil", fmt::format("w{}", i), "q", 1, 9, i);
+  }
+  const std::clock_t began = std::clock();  // of this process, whatever else the machine does
+  static_cast<void>(world.cycle());
+  world.put_workload("victim", "own", "own", 1, 1);
+  static_cast<void>(world.cycle());
+  EXPECT_TRUE(world.admitted("victim", "own"));
+  EXPECT_LT(static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC, 10);
 }
 
 TEST(KueueTenantBudget, AJobThatIsTooLargeIsNotKeptAndTold) {
