@@ -14,6 +14,12 @@ namespace gantree {
 
 namespace {
 
+constexpr std::string_view kSystemNamespace = "kube-system";
+
+std::string_view namespace_of(std::string_view key) {
+  return key.substr(0, key.find('/'));
+}
+
 // Never 0, which means none.
 std::uint64_t mark_of(std::string_view pod) {
   return std::hash<std::string_view>{}(pod) | 1U;
@@ -51,10 +57,15 @@ void add_tolerations(PodShape& shape, bool host_network, Interner& strings) {
 }  // namespace
 
 Result<> Daemons::changed(const NamedObject& named, std::string_view text, Time now) {
+  now_ = std::max(now_, now);
   const std::string key = fmt::format("{}/{}", named.ns, named.name);
   const Object& object = named.object;
   json::Reader read(object.file, object.value, fmt::format("DaemonSet \"{}\"", key));
   if (text_at(object.metadata(), "deletionTimestamp")) {
+    removed(key);
+    return {};
+  }
+  if (is_too_much(key, text.size())) {
     removed(key);
     return {};
   }
@@ -73,6 +84,7 @@ Result<> Daemons::changed(const NamedObject& named, std::string_view text, Time 
   set.created = Time(std::chrono::seconds(read_created(read, object.metadata())));
   set.shape = std::move(shape);
   set.text = hash;
+  set.bytes = text.size();
   const bool fresh = !std::exchange(set.defined, true);
   for (const auto& [name, created] : nodes_) {
     const auto node = cluster_.inventory().find(name);
@@ -89,6 +101,21 @@ Result<> Daemons::changed(const NamedObject& named, std::string_view text, Time 
   return {};
 }
 
+bool Daemons::is_too_much(const std::string& key, std::size_t bytes) const {
+  const std::string_view ns = namespace_of(key);
+  if (ns == kSystemNamespace) {
+    return false;
+  }
+  std::size_t sets = 1;
+  for (auto it = sets_.lower_bound(fmt::format("{}/", ns)); it != sets_.end() && namespace_of(it->first) == ns; ++it) {
+    if (it->second.defined && it->first != key) {
+      ++sets;
+      bytes += it->second.bytes;
+    }
+  }
+  return sets > kMostDaemonSets || bytes > kMostDaemonBytes;
+}
+
 void Daemons::removed(const std::string& key) {
   const auto it = sets_.find(key);
   if (it == sets_.end()) {
@@ -101,11 +128,12 @@ void Daemons::removed(const std::string& key) {
     if (held == held_.end() || held->first.first != key) {
       break;
     }
-    give_back(Pair(held->first));
+    give_up(Pair(held->first));
   }
 }
 
 void Daemons::node_changed(std::string_view name, Time created, Time now) {
+  now_ = std::max(now_, now);
   const auto node = cluster_.inventory().find(name);
   if (!node) {
     return;
@@ -143,13 +171,18 @@ void Daemons::match(const std::string& key, Set& set, NodeId node, Time since) {
   const bool before = at(set.matched, node);
   at(set.matched, node) = matches;
   if (!matches) {
-    give_back({key, plain.name});
+    give_up({key, plain.name});
   } else if (!before && at(set.runs, node) == 0) {
     hold(key, set, plain.name, since);
   }
 }
 
 void Daemons::hold(const std::string& key, const Set& set, const std::string& node, Time since) {
+  const auto distrusted = distrusted_.find(namespace_of(key));
+  const bool over = since + kDaemonPatience <= now_;  // they matched long ago, before anybody here looked
+  if (over || (distrusted != distrusted_.end() && now_ < distrusted->second)) {
+    return;
+  }
   const Pair pair(key, node);
   held_.insert_or_assign(pair, since + kDaemonPatience);
   due_.emplace(since + kDaemonPatience, pair);
@@ -163,6 +196,14 @@ void Daemons::give_back(const Pair& pair) {
   }
 }
 
+void Daemons::give_up(const Pair& pair) {
+  const std::string_view ns = namespace_of(pair.first);
+  if (held_.contains(pair) && ns != kSystemNamespace) {
+    distrusted_.insert_or_assign(std::string(ns), now_ + kDaemonDistrust);
+  }
+  give_back(pair);
+}
+
 void Daemons::pod_bound(std::string_view pod, const std::string& set, std::string_view node) {
   const NodeId id = cluster_.inventory().reserve(node);
   at(sets_[set].runs, id) = mark_of(pod);
@@ -171,6 +212,7 @@ void Daemons::pod_bound(std::string_view pod, const std::string& set, std::strin
 
 // Pods of a DaemonSet have its name, and then a dash and a word.
 void Daemons::pod_gone(std::string_view pod, std::string_view node, Time now) {
+  now_ = std::max(now_, now);
   const auto it = sets_.find(pod.substr(0, pod.rfind('-')));
   const auto id = cluster_.inventory().find(node);
   if (it == sets_.end() || !id || at(it->second.runs, *id) != mark_of(pod)) {
@@ -184,11 +226,12 @@ void Daemons::pod_gone(std::string_view pod, std::string_view node, Time now) {
 }
 
 void Daemons::expire(Time now) {
+  now_ = std::max(now_, now);
   while (!due_.empty() && due_.begin()->first <= now) {
     const auto [time, pair] = *due_.begin();
     due_.erase(due_.begin());
     if (const auto held = held_.find(pair); held != held_.end() && held->second <= now) {
-      give_back(pair);
+      give_up(pair);
     }
   }
 }

@@ -4,7 +4,10 @@
 // bound its requests are held there by a placeholder, so that no gang is promised the same room. Held for a minute at
 // the most: a DaemonSet whose pods never come costs nobody more than that. The minute runs from the creation of the
 // node or the DaemonSet, whichever is younger; where both are older, from when they came to match, or from when the pod
-// that ran there went.
+// that ran there went. Who may write DaemonSets could keep others from all that is free, one minute after the other,
+// with DaemonSets whose pods never come: a namespace of which that happens once gets nothing held for an hour (but
+// kube-system, which no tenant writes to). Each is looked at with every node: of a namespace, so many that are so long
+// in all; for the others nothing is held.
 //
 // One thread owns it: the one that owns the cluster.
 #pragma once
@@ -28,6 +31,10 @@
 namespace gantree {
 
 inline constexpr std::chrono::seconds kDaemonPatience{60};
+inline constexpr std::chrono::seconds kDaemonDistrust{3600};
+// Of one namespace: DaemonSets, and bytes of what is kept of them.
+inline constexpr std::size_t kMostDaemonSets = 100;
+inline constexpr std::size_t kMostDaemonBytes = std::size_t{256} << 10;
 
 class Daemons {
  public:
@@ -56,8 +63,9 @@ class Daemons {
 
  private:
   struct Set {
-    bool defined = false;  // else only pods of it are known
-    std::size_t text = 0;  // hash
+    bool defined = false;   // else only pods of it are known
+    std::size_t text = 0;   // hash
+    std::size_t bytes = 0;  // of the text
     PodShape shape = {};
     Time created = {};
     std::vector<bool> matched = {};        // by node
@@ -65,9 +73,13 @@ class Daemons {
   };
   using Pair = std::pair<std::string, std::string>;  // DaemonSet, node
 
+  // Whether its namespace has too many without it.
+  [[nodiscard]] bool is_too_much(const std::string& key, std::size_t bytes) const;
   void match(const std::string& key, Set& set, NodeId node, Time since);
   void hold(const std::string& key, const Set& set, const std::string& node, Time since);
   void give_back(const Pair& pair);
+  // The same, where the pod has not come.
+  void give_up(const Pair& pair);
   [[nodiscard]] std::string placeholder(const Pair& pair) const { return pair.first + "#daemon#" + pair.second; }
 
   Cluster& cluster_;
@@ -76,6 +88,8 @@ class Daemons {
   std::map<Pair, Time> held_;                       // until when
   std::multimap<Time, Pair> due_;                   // may name what is no longer held
   std::set<std::string> freed_;
+  std::map<std::string, Time, std::less<>> distrusted_;  // namespaces, until when
+  Time now_ = {};                                        // as last told
 };
 
 }  // namespace gantree

@@ -132,6 +132,61 @@ TEST_F(DaemonsTest, IsKeptWhileOnePodTakesThePlaceOfAnother) {
   EXPECT_EQ(free("n"), 8);
 }
 
+// A tenant makes one after the other, whose pods its quota forbids.
+TEST_F(DaemonsTest, IsNotHeldAgainForANamespaceWhosePodsDoNotCome) {
+  const auto fake = [&](const std::string& ns, const std::string& name) {
+    api_.send("apps", "v1", "DaemonSet",
+              R"({"metadata":{"namespace":")" + ns + R"(","name":")" + name + R"(","uid":"d-)" + name +
+                  R"(","creationTimestamp":")" + rfc3339(api_.now) +
+                  R"("},"spec":{"template":{"spec":{"containers":[{"name":"c","resources":{"requests":)"
+                  R"({"nvidia.com/gpu":"8"}}}]}}}})");
+  };
+  node("n", kStart - seconds(3600));
+  fake("evil", "first");
+  EXPECT_EQ(free("n"), 0);
+  api_.scheduler.removed("apps", "DaemonSet", "evil", "first", api_.now);
+  EXPECT_EQ(free("n"), 8);
+  fake("evil", "second");
+  EXPECT_EQ(free("n"), 8) << "the first one's pod did not come";
+  fake("good", "other");
+  EXPECT_EQ(free("n"), 0) << "of that nothing is known";
+  api_.now += seconds(61);
+  static_cast<void>(api_.scheduler.step(api_.now));
+  EXPECT_EQ(free("n"), 8);
+  fake("good", "third");
+  EXPECT_EQ(free("n"), 8);
+  fake("kube-system", "system");
+  EXPECT_EQ(free("n"), 0);
+  api_.scheduler.removed("apps", "DaemonSet", "kube-system", "system", api_.now);
+  fake("kube-system", "again");
+  EXPECT_EQ(free("n"), 0) << "no tenant writes there";
+  api_.scheduler.removed("apps", "DaemonSet", "kube-system", "again", api_.now);
+  api_.now += kDaemonDistrust;
+  fake("evil", "later");
+  EXPECT_EQ(free("n"), 0);
+}
+
+TEST_F(DaemonsTest, IsNotHeldForMoreThanANamespaceMayHave) {
+  const auto set = [&](const std::string& ns, const std::string& name, const std::string& pod_spec = "") {
+    api_.send("apps", "v1", "DaemonSet",
+              R"({"metadata":{"namespace":")" + ns + R"(","name":")" + name + R"(","uid":"d","creationTimestamp":")" +
+                  rfc3339(kStart) + R"("},"spec":{"template":{"spec":{)" + pod_spec +
+                  R"("containers":[{"name":"c","resources":{"requests":{"pods-of-tenants":"1"}}}]}}}})");
+  };
+  node("n", kStart);
+  const auto pods = [&] { return api_.scheduler.cluster().pods(); };
+  const std::size_t before = pods();
+  for (std::size_t i = 0; i < kMostDaemonSets + 5; ++i) {
+    set("evil", "d" + std::to_string(i));
+  }
+  EXPECT_EQ(pods(), before + kMostDaemonSets);
+  set("other", "long",
+      R"("nodeSelector":{"pool":"gpus"},"tolerations":[{"key":")" + std::string(kMostDaemonBytes, 'x') + R"("}],)");
+  EXPECT_EQ(pods(), before + kMostDaemonSets);
+  set("other", "short");
+  EXPECT_EQ(pods(), before + kMostDaemonSets + 1);
+}
+
 TEST_F(DaemonsTest, IsForgottenWithTheNode) {
   daemon_set(kStart);
   node("n", kStart);
