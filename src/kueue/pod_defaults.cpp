@@ -154,6 +154,35 @@ json::Out PodDefaults::containers(json::Value list, const Limits& limits) {
   return out;
 }
 
+bool PodDefaults::a_container_names(json::Value spec, const std::string& resource) {
+  for (const std::string_view list : {std::string_view("initContainers"), std::string_view("containers")}) {
+    for (const json::NodeData& item : items_of(spec[list])) {
+      const json::Value own = map_at(json::Value(&item), "resources");
+      if (amounts_of(map_at(own, "limits")).contains(resource) ||
+          amounts_of(map_at(own, "requests")).contains(resource)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Where no container says anything of a resource, the limit of the pod as a whole stands for its request. The API
+// server fills that in before it looks at LimitRanges, so that their defaults for containers do not count any more.
+json::Out PodDefaults::of_pod(json::Value spec, json::Value own) {
+  Amounts request = amounts_of(map_at(own, "requests"));
+  for (const auto& [resource, quantity] : amounts_of(map_at(own, "limits"))) {
+    if (!a_container_names(spec, resource)) {
+      request.emplace(resource, quantity);
+    }
+  }
+  std::vector<std::pair<std::string_view, json::Out>> changed;
+  if (!request.empty()) {
+    changed.emplace_back("requests", write(request));
+  }
+  return with(own, std::move(changed));
+}
+
 json::Out PodDefaults::apply(const std::string& ns, json::Value pod_template) const {
   const json::Value spec = map_at(pod_template, "spec");
   if (!spec) {
@@ -168,8 +197,8 @@ json::Out PodDefaults::apply(const std::string& ns, json::Value pod_template) co
       }
     }
   }
-  if (const json::Value own = map_at(spec, "resources"); own && range.pod != Limits()) {
-    changed.emplace_back("resources", resources(own, range.pod));
+  if (const json::Value own = map_at(spec, "resources"); own && range != Range()) {
+    changed.emplace_back("resources", range.pod == Limits() ? of_pod(spec, own) : resources(own, range.pod));
   }
   const json::Value runtime = text_at(spec, "runtimeClassName");
   const auto overhead = runtime ? overheads_.find(runtime.text()) : overheads_.end();

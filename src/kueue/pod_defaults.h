@@ -58,6 +58,8 @@ class PodDefaults {
   [[nodiscard]] Range in_all(const std::string& ns) const;
   static void add_missing(Amounts& amounts, const Amounts& more);
   [[nodiscard]] static json::Out resources(json::Value own, const Limits& limits);
+  [[nodiscard]] static json::Out of_pod(json::Value spec, json::Value own);
+  [[nodiscard]] static bool a_container_names(json::Value spec, const std::string& resource);
   [[nodiscard]] static json::Out containers(json::Value list, const Limits& limits);
 
   std::map<std::string, std::map<std::string, Range>> ranges_;  // by namespace and name

@@ -16,13 +16,14 @@ void put_job(SmallCluster& cluster, const std::string& pods) {
                           pods));
 }
 
-// The containers of the first pod set of the Workload of "j".
+// The pod of the first pod set of the Workload of "j", and its containers.
+Tree pod(const SmallCluster& cluster) {
+  const Tree workload = cluster.workload("j");
+  return *workload.find({"spec", "podSets"})->items.front().find({"template", "spec"});
+}
+
 std::string containers(const SmallCluster& cluster) {
-  return cluster.workload("j")
-      .find({"spec", "podSets"})
-      ->items.front()
-      .find({"template", "spec", "containers"})
-      ->to_json();
+  return pod(cluster).find({"containers"})->to_json();
 }
 
 void put_limit_range(SmallCluster& cluster, const std::string& limits) {
@@ -40,6 +41,24 @@ TEST(PodDefaults, AreInTheWorkloadWhereTheJobSaysNothingItself) {
   EXPECT_EQ(
       containers(cluster),
       R"([{"name":"c","resources":{"limits":{"cpu":"2"},"requests":{"cpu":"2","memory":"1Gi","nvidia.com/gpu":"1"}}}])");
+}
+
+// As the API server fills in pods: their own fields first, then the defaults of LimitRanges.
+TEST(PodDefaults, OfContainersDoNotCountWhereThePodAsAWholeHasALimit) {
+  SmallCluster cluster;
+  put_limit_range(cluster, "'defaultRequest':{'cpu':'3'}");
+  put_job(cluster, "'resources':{'limits':{'cpu':'4'}},'containers':[{'name':'c'}]");
+  cluster.settle();
+  EXPECT_EQ(pod(cluster).str({"resources", "requests", "cpu"}), "4");
+}
+
+TEST(PodDefaults, LeaveAPodAsAWholeAloneWhoseContainersAskForSomething) {
+  SmallCluster cluster;
+  put_limit_range(cluster, "'defaultRequest':{'memory':'1Gi'}");
+  put_job(cluster,
+          "'resources':{'limits':{'cpu':'4'}},'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}]");
+  cluster.settle();
+  EXPECT_EQ(pod(cluster).find({"resources", "requests"}), nullptr);
 }
 
 TEST(PodDefaults, OfANamespaceDecideWhetherAJobFits) {
