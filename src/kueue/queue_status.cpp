@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "live/object.h"
@@ -215,7 +216,8 @@ std::int64_t cohort_share(std::string_view cohort, std::int64_t weight, const Qu
     return 0;
   }
   const double share = most * 1e6 / static_cast<double>(std::max<std::int64_t>(0, weight));
-  return share < 1e18 ? static_cast<std::int64_t>(share) : std::numeric_limits<std::int64_t>::max();
+  // Rounded up, as a queue's; but for what the division adds of its own.
+  return share < 1e18 ? static_cast<std::int64_t>(std::ceil(share - 1e-6)) : std::numeric_limits<std::int64_t>::max();
 }
 
 std::optional<Drain> drain_of(const Setup& setup, std::string_view ns, std::string_view local_queue,

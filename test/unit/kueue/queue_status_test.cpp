@@ -95,6 +95,19 @@ TEST(QueueStatus, ACohortTellsItsShareOfWhatItsOwnCohortLends) {
   EXPECT_EQ(world.status("Cohort /all", "fairSharing"), "");
 }
 
+TEST(QueueStatus, RoundsTheShareOfACohortUpAsThatOfAQueue) {
+  QueueWorld world;
+  world.flavor("default");
+  world.put("Cohort", "", "all", "{}");
+  world.put("Cohort", "", "inner", R"({"parentName":"all","fairSharing":{"weight":"1"}})");
+  world.cluster_queue("rich", 6, R"("cohortName":"all")");
+  world.cluster_queue("poor", 1, R"("cohortName":"inner")");
+  world.local_queue("ns", "q", "poor");
+  world.workload("ns", "w", "q", 4);
+  world.settle();
+  EXPECT_EQ(world.status("Cohort /inner", "fairSharing"), R"({"weightedShare":429})") << "three of seven";
+}
+
 TEST(QueueStatus, IsWrittenAtMostOnceASecondAndOnlyWhereItDiffers) {
   QueueWorld world;
   two_teams(world);
