@@ -52,9 +52,11 @@ void check_pod_set(json::Reader& read, json::Value pod_set, Inventory& inventory
   for (const std::string_view list : {"containers", "initContainers"}) {
     const json::Value containers = read.array(spec, list);
     for (const json::NodeData& item : containers ? containers.items() : std::span<const json::NodeData>()) {
-      const json::Value pods = read.object(read.object(json::Value(&item), "resources"), "requests")["pods"];
-      if (pods) {
-        read.complain(pods, fmt::format("{}: every pod counts as one by itself", read.path(pods)));
+      const json::Value resources = read.object(json::Value(&item), "resources");
+      for (const std::string_view which : {"requests", "limits"}) {
+        if (const json::Value pods = read.object(resources, which)["pods"]) {
+          read.complain(pods, fmt::format("{}: every pod counts as one by itself", read.path(pods)));
+        }
       }
     }
   }

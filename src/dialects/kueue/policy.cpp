@@ -46,7 +46,14 @@ void read_preemption(json::Reader& read, json::Value preemption, QueueRules& rul
 
 std::int64_t read_weight(json::Reader& read, json::Value spec) {
   constexpr std::int64_t kOne = 1000;
-  return read.quantity(read.object(spec, "fairSharing"), "weight", Unit::kMilli, Round::kDown, 0).value_or(kOne);
+  const json::Value sharing = read.object(spec, "fairSharing");
+  const std::int64_t weight = read.quantity(sharing, "weight", Unit::kMilli, Round::kDown, 0).value_or(kOne);
+  // Whoever has a weight of 0 gets only what nobody else wants: nothing else may become that.
+  if (weight == 0 && read.quantity(sharing, "weight", Unit::kMilli, Round::kUp, 0).value_or(0) > 0) {
+    const json::Value at = sharing["weight"];
+    read.complain(at, fmt::format("{} must be 0, or 0.001 at least, not {}", read.path(at), at.text()));
+  }
+  return weight;
 }
 
 QueuePolicy read_policy(json::Reader& read, json::Value spec) {

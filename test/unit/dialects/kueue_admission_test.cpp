@@ -98,8 +98,14 @@ TEST(KueueAdmission, NamesTheFieldThatIsWrong) {
       {"Cohort", "spec: {parentName: x}", R"(Cohort "x" is its own ancestor)"},
       {"Cohort", "spec: {fairSharing: {weight: -1}}",
        "Cohort \"x\": spec.fairSharing.weight must be at least 0, not -1"},
+      {"Cohort", "spec: {fairSharing: {weight: 1n}}",
+       "Cohort \"x\": spec.fairSharing.weight must be 0, or 0.001 at least, not 1n"},
       {"LocalQueue", "spec: {stopPolicy: Never}", R"(LocalQueue "ns/x": spec.clusterQueue is missing)"},
       {"Workload", "spec: {podSets: [{template: {}}]}", R"(Workload "ns/x": spec.podSets[0].template.spec is missing)"},
+      {"Workload", "spec: {podSets: [{template: {spec: {containers: [{name: a, resources: {limits: {pods: 1}}}]}}}]}",
+       "Workload \"ns/x\": spec.podSets[0].template.spec.containers[0].resources.limits.pods: every pod counts as "
+       "one "
+       "by itself"},
       {"Workload", "spec: {podSets: [{template: {spec: {containers: [{name: a, resources: {requests: {pods: 1}}}]}}}]}",
        "Workload \"ns/x\": spec.podSets[0].template.spec.containers[0].resources.requests.pods: every pod counts as "
        "one "
