@@ -31,6 +31,7 @@ struct PlanNode {
   int exclusive = -1;              // alone there
   bool unit = false;               // counts its domains as one (it asked for closeness)
   int depth = 0;                   // of units: how many units are above
+  int groups = 1;                  // so many alike (alike.h): the above holds for each of them by itself
   std::size_t part = 0;            // of a leaf
   std::vector<PlanNode> children;  // none: a leaf
   [[nodiscard]] bool leaf() const { return children.empty(); }

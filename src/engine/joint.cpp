@@ -1,11 +1,11 @@
 #include "engine/joint.h"
 
 #include <algorithm>
-#include <bit>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <numeric>
 
 #include "base/check.h"
+#include "engine/combinations.h"
 
 // An entry of a table means "up to so many pods of each part fit here, at this
 // cost". Less always fits where more does, so only entries that no cheaper one
@@ -19,70 +19,8 @@ namespace {
 constexpr std::uint32_t kMaxHosts = 60000;   // counters of the cost are 16 bits wide
 constexpr std::int64_t kStepsPerHost = 256;  // to be expected, at the least
 constexpr int kFieldsPerWord = 4;
-
-// A combination: the pods of every part packed into one word, each with a
-// spare bit above, so that comparing two of them is a few instructions.
-class Combinations {
- public:
-  explicit Combinations(const std::vector<JointPart>& parts) {
-    int shift = 0;
-    for (const JointPart& part : parts) {
-      const int bits = std::bit_width(static_cast<unsigned>(part.count));
-      if (shift + bits + 1 > 64) {
-        valid_ = false;
-        return;
-      }
-      shifts_.push_back(shift);
-      masks_.push_back((std::uint64_t{1} << bits) - 1);
-      const std::uint64_t spare = std::uint64_t{1} << bits;
-      bias_ += (spare - 1 - static_cast<unsigned>(part.count)) << shift;
-      guard_ |= spare << shift;
-      full_ += static_cast<std::uint64_t>(part.count) << shift;
-      shift += bits + 1;
-    }
-  }
-
-  [[nodiscard]] bool valid() const { return valid_; }
-  [[nodiscard]] std::uint64_t full() const { return full_; }
-  [[nodiscard]] int pods(std::uint64_t combination, std::size_t part) const {
-    return static_cast<int>(combination >> shifts_[part] & masks_[part]);
-  }
-  [[nodiscard]] std::uint64_t of(std::size_t part, int pods) const {
-    return static_cast<std::uint64_t>(pods) << shifts_[part];
-  }
-  [[nodiscard]] std::uint64_t without(std::uint64_t combination, std::size_t part) const {
-    return combination & ~(masks_[part] << shifts_[part]);
-  }
-  // Both together, but of no part more than there are.
-  [[nodiscard]] std::uint64_t sum(std::uint64_t a, std::uint64_t b) const {
-    const std::uint64_t both = a + b;
-    if (((both + bias_) & guard_) == 0) {
-      return both;
-    }
-    std::uint64_t capped = 0;
-    for (std::size_t p = 0; p < shifts_.size(); ++p) {
-      capped += of(p, std::min(pods(a, p) + pods(b, p), pods(full_, p)));
-    }
-    return capped;
-  }
-  [[nodiscard]] std::uint64_t least(std::uint64_t a, std::uint64_t b) const {
-    std::uint64_t out = 0;
-    for (std::size_t p = 0; p < shifts_.size(); ++p) {
-      out += of(p, std::min(pods(a, p), pods(b, p)));
-    }
-    return out;
-  }
-  // Whether a has at least as many of every part as b.
-  [[nodiscard]] bool covers(std::uint64_t a, std::uint64_t b) const { return (((a | guard_) - b) & guard_) == guard_; }
-
- private:
-  bool valid_ = true;
-  std::uint64_t bias_ = 0;
-  std::uint64_t guard_ = 0;
-  std::uint64_t full_ = 0;
-  std::vector<int> shifts_;
-  std::vector<std::uint64_t> masks_;
-};
+constexpr std::int64_t kMaxPods = 60000;                          // for the same reason
+constexpr std::size_t kMaxBytes = std::size_t{16} * 1024 * 1024;  // of tables: growing vectors take up to thrice that
 
 class Joint {
  public:
@@ -90,9 +28,13 @@ class Joint {
       : problem_(problem), budget_(budget), tree_(problem.parts.front().counts->tree()), combinations_(problem.parts) {
     for (const JointUnit& unit : problem.units) {
       union_depth_ = std::max(union_depth_, unit.depth + 1);
+      alike_ |= unit.groups > 1;
     }
+    exclusive_rules_ = static_cast<int>(std::count_if(problem.rules.begin(), problem.rules.end(),
+                                                      [](const JointRule& rule) { return rule.exclusive; }));
     const int fields = (union_depth_ + 1) * tree_.levels();
     words_ = static_cast<std::size_t>((fields + kFieldsPerWord - 1) / kFieldsPerWord) + 1;
+    none_.assign(words_, 0);
   }
 
   JointAnswer solve();
@@ -107,12 +49,29 @@ class Joint {
     std::vector<std::uint32_t> with;
     [[nodiscard]] std::size_t size() const { return combination.size(); }
   };
+  // What is needed of a front to find the way back.
+  struct Trail {
+    std::vector<std::uint32_t> from;
+    std::vector<std::uint32_t> with;
+  };
   struct Table {
     Domain domain;
     Front front;                  // from: entry of the last step (a host: unused)
-    std::vector<Table> children;  // those in which anything fits
-    std::vector<Front> steps;     // by child: from: entry of the step before, with: entry of the child
+    std::vector<Table> children;  // those in which anything fits; without their costs
+    std::vector<Trail> steps;     // by child: from: entry of the step before, with: entry of the child
   };
+
+  // Neither steps nor memory are left: the answer will be that it gave up.
+  [[nodiscard]] bool stopped() const { return too_large_ || budget_.exhausted(); }
+  [[nodiscard]] std::size_t bytes(const Front& front) const {
+    return front.size() * (2 + words_) * sizeof(std::uint64_t);
+  }
+  // Whether a front may grow on beside what is kept.
+  bool room_for(const Front& front) {
+    too_large_ |= kept_bytes_ + bytes(front) > kMaxBytes;
+    return !too_large_;
+  }
+  void keep(const Front& sum, Table&& below, Table& table);
 
   [[nodiscard]] const std::uint64_t* cost(const Front& front, std::size_t entry) const {
     return &front.cost[entry * words_];
@@ -127,7 +86,10 @@ class Joint {
   Front add(const Front& sum, const Front& child);
   void finish(Table& table, const Front& sum);
   [[nodiscard]] std::uint64_t permitted(Domain domain, std::uint64_t combination) const;
+  [[nodiscard]] std::vector<std::uint64_t> ways_to_be_alone(Domain domain, std::uint64_t combination) const;
   void charge(Domain domain, std::uint64_t combination, std::uint64_t* cost) const;
+  // Pods of a part in each of so many groups.
+  [[nodiscard]] int each(std::size_t part, int groups) const { return problem_.parts[part].count / groups; }
   void trace(const Table& table, std::size_t entry, std::uint64_t need, std::vector<Shares>& shares) const;
 
   const JointProblem& problem_;
@@ -136,6 +98,11 @@ class Joint {
   Combinations combinations_;
   int union_depth_ = 0;
   std::size_t words_ = 1;
+  std::vector<std::uint64_t> none_;  // the cost of nothing
+  int exclusive_rules_ = 0;
+  bool alike_ = false;  // some units stand for several groups
+  std::size_t kept_bytes_ = 0;
+  bool too_large_ = false;
 };
 
 void Joint::append(Front& front, std::uint64_t combination, const std::uint64_t* cost, std::size_t from,
@@ -181,7 +148,7 @@ void Joint::keep_best(Front& front) {
 void Joint::enumerate(Front& front, std::uint32_t host, std::size_t part, std::uint64_t combination,
                       std::vector<std::int64_t>& free) {
   if (part == problem_.parts.size()) {
-    append(front, combination, std::vector<std::uint64_t>(words_, 0).data(), 0, 0);
+    append(front, combination, none_.data(), 0, 0);
     return;
   }
   const JointPart& what = problem_.parts[part];
@@ -191,10 +158,11 @@ void Joint::enumerate(Front& front, std::uint32_t host, std::size_t part, std::u
     most = static_cast<int>(std::clamp<std::int64_t>(free[resource.index()] / amount, 0, most));
   }
   const int unit = what.counts->unit(tree_.host_level());
-  const bool last = part + 1 == problem_.parts.size();
-  // Of the last part, none or as many as fit: what lies between is covered.
+  const bool last = part + 1 == problem_.parts.size() && !alike_;
+  // Of the last part, none or as many as fit: what lies between is covered. (Unless it costs less: where whole groups
+  // are cheaper than parts of them.)
   const int stride = last && most > 0 ? std::max(unit, most - most % unit) : unit;
-  for (int pods = 0; pods <= most; pods += stride) {
+  for (int pods = 0; pods <= most && room_for(front); pods += stride) {
     for (const auto& [resource, amount] : requests) {
       free[resource.index()] -= amount * pods;
     }
@@ -224,7 +192,7 @@ Joint::Front Joint::add(const Front& sum, const Front& child) {
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> known;
   std::vector<std::uint64_t> both(words_);
   for (std::size_t a = 0; a < sum.size(); ++a) {
-    if (!budget_.spend(static_cast<std::int64_t>(child.size()))) {
+    if (!budget_.spend(static_cast<std::int64_t>(child.size())) || !room_for(out)) {
       return out;
     }
     for (std::size_t b = 0; b < child.size(); ++b) {
@@ -238,7 +206,10 @@ Joint::Front Joint::add(const Front& sum, const Front& child) {
         continue;
       }
       const auto old = out.cost.begin() + static_cast<std::ptrdiff_t>(it->second * words_);
-      if (std::lexicographical_compare(both.begin(), both.end(), old, old + static_cast<std::ptrdiff_t>(words_))) {
+      const auto order = std::lexicographical_compare_three_way(both.begin(), both.end(), old,
+                                                                old + static_cast<std::ptrdiff_t>(words_));
+      // Of equal ones with groups that are alike, the one that leaves more to the first children.
+      if (order < 0 || (alike_ && order == 0 && child.combination[b] < child.combination[out.with[it->second]])) {
         std::copy(both.begin(), both.end(), old);
         out.from[it->second] = static_cast<std::uint32_t>(a);
         out.with[it->second] = static_cast<std::uint32_t>(b);
@@ -266,12 +237,13 @@ std::uint64_t Joint::permitted(Domain domain, std::uint64_t combination) const {
         continue;
       }
       const bool taken = rule.occupied != nullptr && (*rule.occupied)[domain.index];
-      const bool all = !taken && std::all_of(rule.parts.begin(), rule.parts.end(), [&](std::size_t p) {
-        return combinations_.pods(combination, p) == problem_.parts[p].count;
-      });
+      int whole = taken ? 0 : rule.exclusive ? 1 : rule.groups;
       for (const std::size_t p : rule.parts) {
-        if (!all && combinations_.pods(combination, p) > 0) {
-          combination = combinations_.without(combination, p);
+        whole = std::min(whole, combinations_.pods(combination, p) / each(p, rule.groups));
+      }
+      for (const std::size_t p : rule.parts) {
+        if (const int most = whole * each(p, rule.groups); combinations_.pods(combination, p) > most) {
+          combination = combinations_.without(combination, p) + combinations_.of(p, most);
           again = true;
         }
       }
@@ -282,24 +254,74 @@ std::uint64_t Joint::permitted(Domain domain, std::uint64_t combination) const {
 
 // Adds what a domain that holds this combination costs at its own level.
 void Joint::charge(Domain domain, std::uint64_t combination, std::uint64_t* cost) const {
-  const auto count = [&](int depth) {
+  const auto count = [&](int depth, int groups) {
     const int field = depth * tree_.levels() + domain.level;
     const int shift = 16 * (kFieldsPerWord - 1 - field % kFieldsPerWord);
-    cost[field / kFieldsPerWord] += std::uint64_t{1} << shift;
+    cost[field / kFieldsPerWord] += static_cast<std::uint64_t>(groups) << shift;
   };
   const auto here = [&](std::size_t p) { return combinations_.pods(combination, p) > 0; };
   for (const JointUnit& unit : problem_.units) {
-    if (std::any_of(unit.parts.begin(), unit.parts.end(), here)) {
-      count(unit.depth);
+    // So many groups have pods here, at the least.
+    int groups = 0;
+    for (const std::size_t p : unit.parts) {
+      const int size = each(p, unit.groups);
+      groups = std::max(groups, (combinations_.pods(combination, p) + size - 1) / size);
     }
+    count(unit.depth, groups);
   }
-  count(union_depth_);
+  count(union_depth_, 1);
   for (std::size_t p = 0; p < problem_.parts.size(); ++p) {
     if (here(p)) {
       cost[words_ - 1] += static_cast<std::uint64_t>(problem_.parts[p].counts->capacity(domain));
       break;  // the tightest fit, by its first part
     }
   }
+}
+
+// Where several kinds of groups want to be alone, one of them may have the domain, or none. Empty where there is
+// nothing to choose.
+std::vector<std::uint64_t> Joint::ways_to_be_alone(Domain domain, std::uint64_t combination) const {
+  std::vector<std::uint64_t> ways;
+  if (exclusive_rules_ < 2) {
+    return ways;
+  }
+  const auto related = [](const JointRule& a, const JointRule& b) {
+    const auto holds = [](const JointRule& outer, const JointRule& inner) {
+      return std::all_of(inner.parts.begin(), inner.parts.end(), [&](std::size_t p) {
+        return std::find(outer.parts.begin(), outer.parts.end(), p) != outer.parts.end();
+      });
+    };
+    return holds(a, b) || holds(b, a);
+  };
+  const auto drop = [&](std::uint64_t from, const JointRule& rule) {
+    for (const std::size_t p : rule.parts) {
+      from = combinations_.without(from, p);
+    }
+    return from;
+  };
+  std::uint64_t nobody = combination;
+  bool conflict = false;
+  for (const JointRule& kept : problem_.rules) {
+    if (!kept.exclusive || kept.level != domain.level) {
+      continue;
+    }
+    std::uint64_t only = combination;
+    for (const JointRule& other : problem_.rules) {
+      if (other.exclusive && other.level >= domain.level && !related(kept, other)) {
+        only = drop(only, other);
+      }
+    }
+    conflict |= only != combination;
+    nobody = drop(nobody, kept);
+    ways.push_back(only);
+  }
+  if (!conflict) {
+    return {};
+  }
+  if (nobody != 0) {
+    ways.push_back(nobody);
+  }
+  return ways;
 }
 
 // From what the children hold together to what the domain holds.
@@ -312,30 +334,18 @@ void Joint::finish(Table& table, const Front& sum) {
     }
     append(table.front, combination, own.data(), entry, 0);
   };
-  std::vector<const JointRule*> alone;
-  for (const JointRule& rule : problem_.rules) {
-    if (rule.exclusive && rule.level == table.domain.level) {
-      alone.push_back(&rule);
-    }
-  }
-  for (std::size_t entry = 0; entry < sum.size(); ++entry) {
+  for (std::size_t entry = 0; entry < sum.size() && !stopped(); ++entry) {
     if (table.domain.level < 0) {
       add_entry(entry, sum.combination[entry]);
       continue;
     }
     const std::uint64_t combination = permitted(table.domain, sum.combination[entry]);
-    if (alone.size() < 2) {
+    const std::vector<std::uint64_t> ways = ways_to_be_alone(table.domain, combination);
+    if (ways.empty()) {
       add_entry(entry, combination);
-      continue;
     }
-    for (const JointRule* kept : alone) {
-      std::uint64_t only = combination;
-      for (const JointRule* other : alone) {
-        for (const std::size_t p : other->parts) {
-          only = other == kept ? only : combinations_.without(only, p);
-        }
-      }
-      add_entry(entry, permitted(table.domain, only));
+    for (const std::uint64_t way : ways) {
+      add_entry(entry, permitted(table.domain, way));
     }
   }
   keep_best(table.front);
@@ -349,9 +359,9 @@ Joint::Table Joint::build(Domain domain) {
     return table;
   }
   Front sum;
-  append(sum, 0, std::vector<std::uint64_t>(words_, 0).data(), 0, 0);
+  append(sum, 0, none_.data(), 0, 0);
   const Range range = tree_.children(domain);
-  for (std::uint32_t c = range.begin; c < range.end && !budget_.exhausted(); ++c) {
+  for (std::uint32_t c = range.begin; c < range.end && !stopped(); ++c) {
     const Domain child{domain.level + 1, c};
     if (std::none_of(problem_.parts.begin(), problem_.parts.end(),
                      [&](const JointPart& part) { return part.counts->capacity(child) > 0; })) {
@@ -362,11 +372,20 @@ Joint::Table Joint::build(Domain domain) {
       continue;  // nothing fits there
     }
     sum = add(sum, below.front);
-    table.children.push_back(std::move(below));
-    table.steps.push_back(sum);
+    keep(sum, std::move(below), table);
   }
   finish(table, sum);
   return table;
+}
+
+// A child that is in the sum, and how the sum came about.
+void Joint::keep(const Front& sum, Table&& below, Table& table) {
+  below.front.cost = {};
+  below.front.with = {};
+  kept_bytes_ += below.front.size() * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) +
+                 sum.size() * 2 * sizeof(std::uint32_t) + sizeof(Table);
+  table.children.push_back(std::move(below));
+  table.steps.push_back({sum.from, sum.with});
 }
 
 // Shares out what is needed of an entry: each child as much of it as its own
@@ -395,11 +414,16 @@ void Joint::trace(const Table& table, std::size_t entry, std::uint64_t need, std
 
 JointAnswer Joint::solve() {
   const Range hosts = tree_.hosts(problem_.within);
-  if (!combinations_.valid() || hosts.size() > kMaxHosts || !budget_.can_spend(kStepsPerHost * hosts.size())) {
+  std::int64_t pods = 0;
+  for (const JointPart& part : problem_.parts) {
+    pods += part.count;
+  }
+  if (!combinations_.valid() || pods > kMaxPods || hosts.size() > kMaxHosts ||
+      !budget_.can_spend(kStepsPerHost * hosts.size())) {
     return {JointVerdict::kGaveUp, {}, {}};
   }
   const Table root = build(problem_.within);
-  if (budget_.exhausted()) {
+  if (stopped()) {
     return {JointVerdict::kGaveUp, {}, {}};
   }
   const auto full = std::find(root.front.combination.begin(), root.front.combination.end(), combinations_.full());

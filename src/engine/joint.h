@@ -20,14 +20,16 @@ struct JointPart {
   int count = 0;
 };
 
-// In a domain of that level there are all pods of these parts, or none.
+// In a domain of that level there are whole groups: of one group, all pods of
+// these parts or none; of several alike, equal numbers of them of every part.
 struct JointRule {
   int level = 0;
   std::vector<std::size_t> parts;
-  // Also alone there: not in an occupied domain, and with no other rule's
-  // parts of the same exclusive level.
+  // Also one group alone there: not in an occupied domain, and with no group of
+  // another rule that is exclusive on that level or below, unless one contains the other.
   bool exclusive = false;
   const std::vector<bool>* occupied = nullptr;
+  int groups = 1;
 };
 
 // Parts that want to be close together: their domains are counted as one.
@@ -35,6 +37,7 @@ struct JointRule {
 struct JointUnit {
   std::vector<std::size_t> parts;
   int depth = 0;
+  int groups = 1;  // alike: the domains of each are counted, as far as they can be told apart
 };
 
 struct JointProblem {

@@ -15,6 +15,7 @@ namespace gantree {
 
 namespace {
 
+constexpr std::int64_t kMaxEntries = std::int64_t{4} * 1024 * 1024;  // of all tables of a run: 16 MiB
 constexpr std::int64_t kStepsPerShare = 128;  // what sorting and choosing hosts costs, in steps of the knapsack
 
 std::size_t at(int i) {
@@ -34,6 +35,8 @@ class Knapsack {
 
   // Upper bound of the steps a run takes.
   [[nodiscard]] std::int64_t cost() const;
+  // What its tables hold.
+  [[nodiscard]] std::int64_t entries() const;
   // The fewest domains of the last level, or -1 where its limit is too low.
   [[nodiscard]] int fewest();
   // A placement with that many. Requires a successful fewest().
@@ -79,6 +82,16 @@ std::int64_t Knapsack::cost() const {
     }
   }
   return cost;
+}
+
+std::int64_t Knapsack::entries() const {
+  const DomainTree& tree = counts_.tree();
+  // The lowest tables have one row each, the others one a child.
+  std::int64_t entries = static_cast<std::int64_t>(tree.below(top_, bottom() - 1).size() * states(bottom() - 1));
+  for (int level = top_.level; level < bottom() - 1 && entries <= kMaxEntries; ++level) {
+    entries += static_cast<std::int64_t>((tree.below(top_, level + 1).size() + 1) * states(level));
+  }
+  return entries;
 }
 
 bool Knapsack::contains(int level, std::size_t whole, std::size_t part) const {
@@ -265,7 +278,7 @@ Shares pack_exactly(const SlotCounts& counts, Domain domain, int pods, const std
     std::vector<int> limits(used.begin(), used.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     --limits.back();
     Knapsack knapsack(counts, domain, pods, std::move(limits));
-    if (!budget.can_spend(knapsack.cost())) {
+    if (!budget.can_spend(knapsack.cost()) || knapsack.entries() > kMaxEntries) {
       break;
     }
     budget.spend(knapsack.cost());

@@ -1,102 +1,26 @@
 #include "engine/search.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <numeric>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "base/check.h"
+#include "engine/alone.h"
 #include "engine/fill.h"
-#include "engine/part_need.h"
+#include "engine/search_ways.h"
 
 namespace gantree {
 
 namespace {
 
-constexpr std::int64_t kSearchSteps = std::int64_t{512} * 1024;
 constexpr std::int64_t kSmallSearchSteps = 16'000'000;  // where exactness is within reach
 constexpr std::uint32_t kSmall = 256;                   // hosts
 constexpr std::int64_t kPackSteps = 262'144;            // to improve on a greedy placement
 constexpr std::int64_t kPackStepsPerPod = 256;
 constexpr std::int64_t kGroupSteps = std::int64_t{32} * 1024;  // to look for a better domain once a group has one
-constexpr std::int64_t kJointShare = 8;  // of the steps left, what placing a whole group at once may take
-constexpr std::size_t kMaxTries = 64;    // candidate domains of one level that are tried
 
-class Search {
- public:
-  Search(const SearchContext& context, const GangPlan& plan, Fill fill)
-      : context_(context), plan_(plan), fill_(fill), budget_(kSearchSteps), shares_(plan.parts.size()) {
-    note_free_filling(plan.root, true);
-  }
-
-  SearchAnswer run();
-
- private:
-  struct Pending {
-    const PlanNode* node = nullptr;
-    Domain within = kWholeTree;
-  };
-
-  SlotCounts& counts(std::size_t part) {
-    SlotCounts*& slots = counts_[part];
-    if (slots == nullptr) {
-      slots = &context_.counts(plan_.parts[part], fill_);
-    }
-    slots->refresh();
-    return *slots;
-  }
-  [[nodiscard]] std::vector<std::size_t> parts_of(const PlanNode& node) const {
-    std::vector<std::size_t> parts;
-    collect_parts(node, parts);
-    // By name: in which order a gang lists its pod sets does not matter.
-    std::stable_sort(parts.begin(), parts.end(),
-                     [&](std::size_t a, std::size_t b) { return plan_.parts[a].name < plan_.parts[b].name; });
-    return parts;
-  }
-  void note_free_filling(const PlanNode& node, bool free);
-  Scope scope_of(std::size_t part, Domain within, int required, int exclusive);
-  std::optional<Shares> place_part(std::size_t part, const Scope& scope);
-  void take(std::size_t part, const Shares& shares);
-  void give(std::size_t part);
-  SearchAnswer found() { return {Verdict::kFound, std::move(shares_)}; }
-
-  [[nodiscard]] std::optional<SearchAnswer> single();
-  [[nodiscard]] const PlanNode* only_unit() const;
-  JointVerdict closest_group(const PlanNode& node);
-  std::optional<JointAnswer> best_joint(const PlanNode& node, const std::vector<Domain>& domains, Budget& effort,
-                                        bool& gave_up);
-  [[nodiscard]] bool hopeless(const PlanNode& node, int required);
-  [[nodiscard]] bool too_many_of_a_shape(const PlanNode& node, int required);
-  [[nodiscard]] bool joinable(const std::vector<std::size_t>& parts) const;
-  void add_rules(const PlanNode& node, const std::vector<std::size_t>& parts, JointProblem& problem);
-  JointAnswer jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts, Budget& budget);
-  bool place_all(const JointAnswer& answer, const std::vector<std::size_t>& parts);
-  bool closest_then_tightest(const std::vector<std::size_t>& close, const std::vector<std::size_t>& rest);
-
-  bool step(std::vector<Pending> pending);
-  bool step_leaf(const PlanNode& node, Domain within, const std::vector<Pending>& rest);
-  bool step_group(const PlanNode& node, Domain within, const std::vector<Pending>& rest);
-  bool try_group_in(const PlanNode& node, Domain domain, const std::vector<Pending>& rest);
-  [[nodiscard]] std::size_t largest_of(const std::vector<std::size_t>& parts) const;
-  [[nodiscard]] bool host_holds(const std::vector<std::size_t>& parts, std::uint32_t host);
-  std::vector<Domain> candidates(const PlanNode& node, Domain within, int level);
-  [[nodiscard]] const SlotCounts* joint_counts(const PlanNode& node, int& pieces);
-  void expand(const PlanNode& node, Domain within, std::vector<Pending>& pending) const;
-
-  const SearchContext& context_;
-  const GangPlan& plan_;
-  Fill fill_;
-  Budget budget_;
-  std::vector<Shares> shares_;
-  std::vector<SlotCounts*> counts_ = std::vector<SlotCounts*>(plan_.parts.size());
-  std::vector<bool> free_filling_ = std::vector<bool>(plan_.parts.size());
-  std::map<const PlanNode*, std::optional<JointNeed>> joint_needs_;
-  bool small_ = false;    // few enough hosts to search long for the best
-  bool complete_ = true;  // step() has left nothing untried
-};
+}  // namespace
 
 // Parts for which nothing asks for closeness fill the tightest holes.
 void Search::note_free_filling(const PlanNode& node, bool free) {
@@ -115,6 +39,23 @@ Scope Search::scope_of(std::size_t part, Domain within, int required, int exclus
     scope.occupied = context_.occupied(plan_.parts[part].topology, exclusive);
   }
   return scope;
+}
+
+// The domains of a level that others have, of its kind or of its own gang.
+const std::vector<bool>* Search::occupied(const PlanNode& node, int level, std::size_t part) {
+  if (fill_ != Fill::kNow) {
+    return nullptr;
+  }
+  const TopologyId topology = plan_.parts[part].topology;
+  const std::vector<bool>* others = context_.occupied(topology, level);
+  if (owned_.size() == 0) {
+    return others;
+  }
+  const DomainTree& domains = counts(part).tree();
+  std::vector<bool>& taken = taken_[{&node, level}];
+  taken = others != nullptr ? *others : std::vector<bool>(domains.size(level));
+  owned_.mark(domains, topology, level, owner(node), taken);
+  return &taken;
 }
 
 std::optional<Shares> Search::place_part(std::size_t part, const Scope& scope) {
@@ -163,14 +104,14 @@ std::optional<SearchAnswer> Search::single() {
   int required = -1;
   int exclusive = -1;
   while (true) {
-    required = std::max(required, node->required);
-    exclusive = std::max(exclusive, node->exclusive);
     if (node->leaf()) {
       break;
     }
-    if (node->children.size() > 1) {
+    if (node->children.size() > 1 || node->groups > 1) {
       return std::nullopt;
     }
+    required = std::max(required, node->required);
+    exclusive = std::max(exclusive, node->exclusive);
     node = &node->children.front();
   }
   const Scope scope = scope_of(node->part, kWholeTree, required, exclusive);
@@ -186,9 +127,74 @@ std::optional<SearchAnswer> Search::single() {
   return found();
 }
 
+// Groups of one part that are all alike: where there are too many hosts to place parts together, slices say it all.
+std::optional<SearchAnswer> Search::single_alike() {
+  const PlanNode* alone = nullptr;
+  int required = -1;
+  int exclusive = -1;
+  const PlanNode* node = &plan_.root;
+  bool several = false;
+  for (; !node->leaf(); node = &node->children.front()) {
+    if (node->children.size() > 1 || (alone != nullptr && node->exclusive >= 0) ||
+        (several && node->groups > 1 && node->exclusive >= 0)) {
+      return std::nullopt;
+    }
+    several |= node->groups > 1;
+    if (node->groups == 1) {
+      required = std::max(required, node->required);
+      exclusive = std::max(exclusive, node->exclusive);
+    } else if (node->exclusive >= 0) {
+      alone = node;
+    }
+  }
+  const Part& part = plan_.parts[node->part];
+  if (!several || part.packing == Packing::kNearest || (alone != nullptr && exclusive >= 0)) {
+    return std::nullopt;
+  }
+  if (alone != nullptr) {
+    return single_alone(*alone, node->part, required);
+  }
+  const Scope scope = scope_of(node->part, kWholeTree, required, exclusive);
+  if (fill_ == Fill::kEmpty) {
+    return SearchAnswer{can_hold(counts(node->part), scope, part.count) ? Verdict::kFound : Verdict::kNone, {}};
+  }
+  auto shares = place_part(node->part, scope);
+  if (!shares) {
+    return SearchAnswer{Verdict::kNone, {}};
+  }
+  shares_[node->part] = std::move(*shares);
+  return found();
+}
+
+// Each of them in a domain of its own.
+std::optional<SearchAnswer> Search::single_alone(const PlanNode& alone, std::size_t part, int required) {
+  const int each = plan_.parts[part].count / alone.groups;
+  const SlotCounts& slots = counts(part);
+  const auto domains = domains_alone(slots,
+                                     {.groups = alone.groups,
+                                      .each = each,
+                                      .exclusive = alone.exclusive,
+                                      .required = alone.required,
+                                      .together = required},
+                                     occupied(alone, alone.exclusive, part));
+  if (!domains) {
+    return SearchAnswer{Verdict::kNone, {}};
+  }
+  Shares all;
+  for (const Domain& domain : *domains) {
+    Budget effort(kPackSteps + kPackStepsPerPod * each);
+    const auto shares = pack(slots, {.within = domain}, each, effort);
+    GANTREE_CHECK(shares.has_value());
+    all.insert(all.end(), shares->begin(), shares->end());
+  }
+  std::sort(all.begin(), all.end());
+  shares_[part] = std::move(all);
+  return found();
+}
+
 // Whether some part fits into no domain even by itself, or the pods of one shape below a node do not together.
 bool Search::hopeless(const PlanNode& node, int required) {
-  required = std::max(required, node.required);
+  required = node.groups > 1 ? required : std::max(required, node.required);
   if (!node.leaf()) {
     return std::any_of(node.children.begin(), node.children.end(),
                        [&](const PlanNode& child) { return hopeless(child, required); }) ||
@@ -238,15 +244,13 @@ void Search::add_rules(const PlanNode& node, const std::vector<std::size_t>& par
     return;
   }
   if (node.required >= 0) {
-    problem.rules.push_back({node.required, below, false, nullptr});
+    problem.rules.push_back({node.required, below, false, nullptr, node.groups});
   }
   if (node.exclusive >= 0) {
-    const TopologyId topology = plan_.parts[parts.front()].topology;
-    problem.rules.push_back(
-        {node.exclusive, below, true, fill_ == Fill::kNow ? context_.occupied(topology, node.exclusive) : nullptr});
+    problem.rules.push_back({node.exclusive, below, true, occupied(node, node.exclusive, parts.front()), node.groups});
   }
   if (node.unit) {
-    problem.units.push_back({below, node.depth});
+    problem.units.push_back({below, node.depth, node.groups});
   }
   for (const PlanNode& child : node.children) {
     add_rules(child, parts, problem);
@@ -304,7 +308,7 @@ const PlanNode* Search::only_unit() const {
   while (!node->unit && node->required < 0 && node->children.size() == 1) {
     node = &node->children.front();
   }
-  return node->unit || node->required >= 0 ? node : nullptr;
+  return (node->unit || node->required >= 0) && node->groups == 1 ? node : nullptr;
 }
 
 // The best answer over some domains of one level, which come in the order of
@@ -374,7 +378,24 @@ JointVerdict Search::closest_group(const PlanNode& node) {
   return answer.verdict;
 }
 
-SearchAnswer Search::run() {
+void Search::note_size() {
+  const DomainTree& domains = tree();
+  small_ = domains.size(domains.host_level()) <= kSmall;
+}
+
+// What was taken while searching goes back: an answer books nothing.
+SearchAnswer Search::answer(bool done, JointVerdict verdict) {
+  if (!done) {
+    return {verdict == JointVerdict::kNone ? Verdict::kNone : Verdict::kGaveUp, {}};
+  }
+  std::vector<Shares> shares = shares_;
+  for (std::size_t part = shares_.size(); part-- > 0;) {
+    give(part);
+  }
+  return {Verdict::kFound, std::move(shares)};
+}
+
+SearchAnswer Search::together() {
   if (auto answer = single()) {
     return std::move(*answer);
   }
@@ -382,8 +403,7 @@ SearchAnswer Search::run() {
     return {Verdict::kNone, {}};
   }
   const std::vector<std::size_t> all = parts_of(plan_.root);
-  const DomainTree& tree = counts(all.front()).tree();
-  small_ = tree.size(tree.host_level()) <= kSmall;
+  note_size();
   budget_ = Budget(small_ ? kSmallSearchSteps : kSearchSteps);
   std::vector<std::size_t> close;
   std::vector<std::size_t> rest;
@@ -403,198 +423,17 @@ SearchAnswer Search::run() {
       done = place_all(answer, all);
     }
   }
-  if (!done && verdict == JointVerdict::kGaveUp && fill_ == Fill::kNow) {
-    budget_ = Budget(kSearchSteps);
-    done = step({{&plan_.root, kWholeTree}});
-    verdict = complete_ ? JointVerdict::kNone : JointVerdict::kGaveUp;
-  }
-  if (!done) {
-    return {verdict == JointVerdict::kNone ? Verdict::kNone : Verdict::kGaveUp, {}};
-  }
-  std::vector<Shares> shares = shares_;
-  for (std::size_t i = all.size(); i-- > 0;) {
-    give(all[i]);
-  }
-  return {Verdict::kFound, std::move(shares)};
-}
-
-// Children with a required level first, lowest level first, then the largest.
-void Search::expand(const PlanNode& node, Domain within, std::vector<Pending>& pending) const {
-  std::vector<const PlanNode*> order;
-  for (const PlanNode& child : node.children) {
-    order.push_back(&child);
-  }
-  const auto pods = [&](const PlanNode& child) {
-    int sum = 0;
-    for (const std::size_t part : parts_of(child)) {
-      sum += plan_.parts[part].count;
-    }
-    return sum;
-  };
-  const auto name = [&](const PlanNode& child) { return plan_.parts[parts_of(child).front()].name; };
-  std::stable_sort(order.begin(), order.end(), [&](const PlanNode* a, const PlanNode* b) {
-    return std::tuple(a->required, pods(*a), name(*b)) < std::tuple(b->required, pods(*b), name(*a));
-  });
-  for (const PlanNode* child : order) {  // the last is taken first
-    pending.push_back({child, within});
-  }
-}
-
-bool Search::step(std::vector<Pending> pending) {
-  if (pending.empty()) {
-    return true;
-  }
-  if (!budget_.spend(1)) {
-    complete_ = false;
-    return false;
-  }
-  const Pending next = pending.back();
-  pending.pop_back();
-  if (next.node->leaf()) {
-    return step_leaf(*next.node, next.within, pending);
-  }
-  return step_group(*next.node, next.within, pending);
-}
-
-bool Search::step_leaf(const PlanNode& node, Domain within, const std::vector<Pending>& rest) {
-  // Hosts can be shared out in more ways than the one tried.
-  complete_ = false;
-  auto shares = place_part(node.part, scope_of(node.part, within, -1, -1));
-  if (!shares) {
-    return false;
-  }
-  take(node.part, *shares);
-  if (step(rest)) {
-    return true;
-  }
-  give(node.part);
-  return false;
-}
-
-std::size_t Search::largest_of(const std::vector<std::size_t>& parts) const {
-  return *std::max_element(parts.begin(), parts.end(),
-                           [&](std::size_t a, std::size_t b) { return plan_.parts[a].count < plan_.parts[b].count; });
-}
-
-// Whether a host has room for all of these parts at once.
-bool Search::host_holds(const std::vector<std::size_t>& parts, std::uint32_t host) {
-  const NodeId node = counts(parts.front()).tree().node(host);
-  Amounts sum;
-  for (const std::size_t part : parts) {
-    for (const auto& [resource, amount] : plan_.parts[part].shape->requests.entries()) {
-      std::int64_t all = 0;
-      if (__builtin_mul_overflow(amount, plan_.parts[part].count, &all)) {
-        return false;
-      }
-      sum.add(resource, all);
+  if (!done && verdict == JointVerdict::kGaveUp) {
+    if (auto answer = single_alike()) {
+      return std::move(*answer);
     }
   }
-  return (fill_ == Fill::kNow ? context_.inventory.room(node, sum) : context_.inventory.room_when_empty(node, sum)) > 0;
+  return answer(done, verdict);
 }
 
-// Pieces of the resource that the parts below a node need most of together; nullptr where there are
-// so few parts that trying is quicker, or where they cannot be added up.
-const SlotCounts* Search::joint_counts(const PlanNode& node, int& pieces) {
-  const std::vector<std::size_t> parts = parts_of(node);
-  if (parts.size() <= 2) {
-    return nullptr;
-  }
-  const auto [it, fresh] = joint_needs_.try_emplace(&node);
-  if (fresh) {
-    std::vector<const Part*> all;
-    for (const std::size_t part : parts) {
-      all.push_back(&plan_.parts[part]);
-    }
-    it->second = joint_need(all, context_.inventory);
-  }
-  if (!it->second) {
-    return nullptr;
-  }
-  pieces = it->second->count;
-  SlotCounts& slots = context_.counts(*it->second->need(-1).part, fill_);
-  slots.refresh();
-  return &slots;
-}
-
-std::vector<Domain> Search::candidates(const PlanNode& node, Domain within, int level) {
-  const std::vector<std::size_t> parts = parts_of(node);
-  const std::size_t largest = largest_of(parts);
-  const Scope scope = scope_of(largest, within, -1, node.exclusive);
-  const int hosts = counts(largest).tree().host_level();
-  std::vector<std::pair<const SlotCounts*, int>> slots;
-  for (const std::size_t part : parts) {
-    slots.emplace_back(&counts(part), plan_.parts[part].count);
-  }
-  int pieces = 0;
-  if (const SlotCounts* joint = joint_counts(node, pieces)) {
-    slots.emplace_back(joint, pieces);
-  }
-  std::vector<Domain> found = holders(counts(largest), scope, level, plan_.parts[largest].count);
-  std::erase_if(found, [&](const Domain& domain) {
-    const bool too_small = std::any_of(slots.begin(), slots.end(),
-                                       [&](const auto& part) { return part.first->capacity(domain) < part.second; });
-    return too_small || (level == hosts && !host_holds(parts, domain.index));
-  });
-  return found;
-}
-
-bool Search::step_group(const PlanNode& node, Domain within, const std::vector<Pending>& rest) {
-  const std::vector<std::size_t> parts = parts_of(node);
-  const bool one_tree = std::all_of(parts.begin(), parts.end(), [&](std::size_t part) {
-    return plan_.parts[part].topology == plan_.parts[parts.front()].topology;
-  });
-  if (one_tree && (node.unit || node.required >= 0)) {
-    const int lowest = counts(parts.front()).tree().host_level();
-    for (int level = lowest; level > std::max(node.required - 1, within.level); --level) {
-      std::vector<Domain> domains = candidates(node, within, level);
-      if (domains.size() > kMaxTries) {
-        domains.resize(kMaxTries);
-        complete_ = false;
-      }
-      for (const Domain& domain : domains) {
-        if (try_group_in(node, domain, rest)) {
-          return true;
-        }
-        if (budget_.exhausted()) {
-          complete_ = false;
-          return false;
-        }
-      }
-    }
-  }
-  return node.required <= within.level && try_group_in(node, within, rest);
-}
-
-bool Search::try_group_in(const PlanNode& node, Domain domain, const std::vector<Pending>& rest) {
-  const std::vector<std::size_t> parts = parts_of(node);
-  if (domain.level >= 0 && parts.size() > 1 && joinable(parts)) {
-    const std::int64_t steps = std::min(kPackSteps, budget_.left() / kJointShare);
-    Budget effort(steps);
-    const JointAnswer answer = jointly(node, domain, parts, effort);
-    budget_.spend(steps - effort.left());
-    if (answer.verdict == JointVerdict::kNone) {
-      return false;
-    }
-    if (place_all(answer, parts)) {
-      if (step(rest)) {
-        return true;
-      }
-      complete_ = false;
-      for (std::size_t i = parts.size(); i-- > 0;) {
-        give(parts[i]);
-      }
-      return false;
-    }
-  }
-  std::vector<Pending> pending = rest;
-  expand(node, domain, pending);
-  return step(std::move(pending));
-}
-
-}  // namespace
-
-SearchAnswer search(const SearchContext& context, const GangPlan& plan, Fill fill) {
-  return Search(context, plan, fill).run();
+SearchAnswer Search::run() {
+  SearchAnswer answer = together();
+  return answer.verdict == Verdict::kGaveUp && fill_ == Fill::kNow ? one_by_one() : answer;
 }
 
 }  // namespace gantree

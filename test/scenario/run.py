@@ -6,7 +6,8 @@
 NAME.yaml holds manifests, and in its first comment why the answer must be what it is. NAME.golden.json holds what must come out:
 
   gang        "namespace/name": state, and the reason where it is not placed
-  podSets     by name: the domains with their pods, as "value/value/...": count
+  podSets     by name: the domains with their pods, as "value/value/...": count; absent where several answers are right
+  domains     by level: how many domains the gang's pods are in (optional)
   message     fragments that the message of a gang must contain (optional)
   distance    tree edges between the two outermost hosts of the gang (optional, for topologies that end at the host)
   pods        by pod set: the names of its pods in each domain, in rank order (optional, for pods that exist)
@@ -56,6 +57,15 @@ def distance(gang):
     return 2 * (len(paths[0]) - common)
 
 
+def domains_used(gang):
+    """By level, the domains that the gang's pods are in."""
+    used = {}
+    for pod_set in gang["podSets"]:
+        for depth, level in enumerate(pod_set["topologyAssignment"]["levels"]):
+            used.setdefault(level, set()).update(tuple(domain["values"][:depth + 1]) for domain in placed_domains(pod_set))
+    return {level: len(domains) for level, domains in used.items()}
+
+
 def named_pods(gang):
     return {pod_set["name"]: {"/".join(domain["values"]): domain["pods"] for domain in placed_domains(pod_set) if "pods" in domain}
             for pod_set in gang["podSets"]}
@@ -83,9 +93,15 @@ def complaints(golden, evicted, answer):
             continue
         gang, wanted = gangs[name], dict(golden[name])
         fragments, span, pods = wanted.pop("message", []), wanted.pop("distance", None), wanted.pop("pods", None)
-        if summary(gang) != wanted:
-            yield f"{name}:\n    wanted {json.dumps(wanted)}\n    got    {json.dumps(summary(gang))} {gang.get('message', '')}"
+        used = wanted.pop("domains", None)
+        got = summary(gang)
+        if "podSets" not in wanted and wanted["state"] == "Placed":
+            got.pop("podSets", None)
+        if got != wanted:
+            yield f"{name}:\n    wanted {json.dumps(wanted)}\n    got    {json.dumps(got)} {gang.get('message', '')}"
             continue
+        if used is not None and domains_used(gang) != used:
+            yield f"{name}: in {json.dumps(domains_used(gang))} domains, wanted {json.dumps(used)}"
         yield from (f"{name}: \"{text}\" is not in the message: {gang.get('message')}" for text in fragments if text not in gang.get("message", ""))
         if gang["state"] != "Placed":
             if not gang.get("message"):
@@ -143,7 +159,7 @@ def run(binary, scenario, update):
     evicted = golden.pop("evictions", [])
     if update:
         fresh = {f"{gang['namespace']}/{gang['name']}": summary(gang) for gang in answer["gangs"]}
-        kept = {name: {key: old[key] for key in ("message", "distance", "pods") if key in old} for name, old in golden.items()}
+        kept = {name: {key: old[key] for key in ("message", "distance", "pods", "domains") if key in old} for name, old in golden.items()}
         written = {name: {**gang, **kept.get(name, {})} for name, gang in fresh.items()}
         if answer["evictions"]:
             written["evictions"] = evictions(answer)

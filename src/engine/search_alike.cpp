@@ -1,0 +1,78 @@
+#include <map>
+#include <utility>
+
+#include "engine/alike.h"
+#include "engine/search_ways.h"
+
+namespace gantree {
+
+namespace {
+
+constexpr std::size_t kFewParts = 8;  // of which the best placement is mostly found without merging any
+
+// By depth of units and level, the domains that every unit has pods in; of alike groups that are not told apart, as
+// many as there must be at the least.
+std::map<std::pair<int, int>, std::int64_t> unit_domains(const GangPlan& plan, const std::vector<Shares>& shares,
+                                                         const DomainTree& tree, const PlanNode& node) {
+  std::map<std::pair<int, int>, std::int64_t> found;
+  if (node.unit) {
+    std::vector<std::size_t> parts;
+    collect_parts(node, parts);
+    for (int level = 0; level <= tree.host_level(); ++level) {
+      std::map<std::uint32_t, int> groups;  // by domain
+      for (const std::size_t part : parts) {
+        std::map<std::uint32_t, int> pods;
+        for (const HostPods& share : shares[part]) {
+          pods[tree.ancestor(tree.host_level(), share.host, level)] += share.count;
+        }
+        const int each = plan.parts[part].count / node.groups;
+        for (const auto& [domain, count] : pods) {
+          groups[domain] = std::max(groups[domain], (count + each - 1) / each);
+        }
+      }
+      for (const auto& [domain, count] : groups) {
+        found[{node.depth, level}] += count;
+      }
+    }
+  }
+  for (const PlanNode& child : node.children) {
+    for (const auto& [where, count] : unit_domains(plan, shares, tree, child)) {
+      found[where] += count;
+    }
+  }
+  return found;
+}
+
+SearchAnswer search_alike(const SearchContext& context, const GangPlan& plan, const AlikePlan& alike, Fill fill) {
+  const bool few = plan.parts.size() <= kFewParts;
+  Search merged(context, alike.merged(), fill);
+  const SearchAnswer together = merged.together();
+  if (together.verdict == Verdict::kNone || (together.verdict == Verdict::kFound && fill == Fill::kEmpty)) {
+    return together;
+  }
+  if (together.verdict == Verdict::kFound) {
+    if (auto shares = alike.apart(together.shares, merged.tree())) {
+      SearchAnswer apart{Verdict::kFound, std::move(*shares)};
+      if (few && unit_domains(plan, apart.shares, merged.tree(), plan.root) !=
+                     unit_domains(alike.merged(), together.shares, merged.tree(), alike.merged().root)) {
+        // Groups lie in more domains than was counted: naming them may find better.
+        SearchAnswer named = Search(context, plan, fill).together();
+        return named.verdict == Verdict::kFound ? named : apart;
+      }
+      return apart;
+    }
+  }
+  Search named(context, plan, fill);
+  return few ? named.run() : fill == Fill::kNow ? named.one_by_one() : SearchAnswer{Verdict::kGaveUp, {}};
+}
+
+}  // namespace
+
+SearchAnswer search(const SearchContext& context, const GangPlan& plan, Fill fill) {
+  if (const std::optional<AlikePlan> alike = AlikePlan::of(plan)) {
+    return search_alike(context, plan, *alike, fill);
+  }
+  return Search(context, plan, fill).run();
+}
+
+}  // namespace gantree

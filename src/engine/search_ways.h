@@ -1,0 +1,112 @@
+// The ways to search, one class: search.cpp has those that place all parts at once, search_steps.cpp those that go
+// part by part.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/owned_domains.h"
+#include "engine/part_need.h"
+#include "engine/search.h"
+
+namespace gantree {
+
+inline constexpr std::int64_t kSearchSteps = std::int64_t{512} * 1024;
+
+class Search {
+ public:
+  Search(const SearchContext& context, const GangPlan& plan, Fill fill)
+      : context_(context), plan_(plan), fill_(fill), budget_(kSearchSteps), shares_(plan.parts.size()) {
+    note_free_filling(plan.root, true);
+  }
+
+  // Every part at once: exact, or given up.
+  SearchAnswer together();
+  // Part by part with backtracking.
+  SearchAnswer one_by_one();
+  // The first, and where that gives up the second.
+  SearchAnswer run();
+
+  [[nodiscard]] const DomainTree& tree() { return counts(0).tree(); }
+
+ private:
+  // What is still to be placed: the first of a list whose rest lives further up the stack.
+  struct Pending {
+    const PlanNode* node = nullptr;
+    Domain within = kWholeTree;
+    const Pending* next = nullptr;
+  };
+
+  SlotCounts& counts(std::size_t part) {
+    SlotCounts*& slots = counts_[part];
+    if (slots == nullptr) {
+      slots = &context_.counts(plan_.parts[part], fill_);
+    }
+    slots->refresh();
+    return *slots;
+  }
+  [[nodiscard]] std::vector<std::size_t> parts_of(const PlanNode& node) const {
+    std::vector<std::size_t> parts;
+    collect_parts(node, parts);
+    // By name: in which order a gang lists its pod sets does not matter.
+    std::stable_sort(parts.begin(), parts.end(),
+                     [&](std::size_t a, std::size_t b) { return plan_.parts[a].name < plan_.parts[b].name; });
+    return parts;
+  }
+  void note_free_filling(const PlanNode& node, bool free);
+  Scope scope_of(std::size_t part, Domain within, int required, int exclusive);
+  std::optional<Shares> place_part(std::size_t part, const Scope& scope);
+  void take(std::size_t part, const Shares& shares);
+  void give(std::size_t part);
+  SearchAnswer found() { return {Verdict::kFound, std::move(shares_)}; }
+  [[nodiscard]] const std::vector<bool>* occupied(const PlanNode& node, int level, std::size_t part);
+  [[nodiscard]] OwnedDomains::Owner owner(const PlanNode& node) const;
+  void own_below(const PlanNode& node);
+  void note_size();
+
+  [[nodiscard]] std::optional<SearchAnswer> single();
+  [[nodiscard]] std::optional<SearchAnswer> single_alike();
+  [[nodiscard]] std::optional<SearchAnswer> single_alone(const PlanNode& alone, std::size_t part, int required);
+  SearchAnswer answer(bool done, JointVerdict verdict);
+  [[nodiscard]] const PlanNode* only_unit() const;
+  JointVerdict closest_group(const PlanNode& node);
+  std::optional<JointAnswer> best_joint(const PlanNode& node, const std::vector<Domain>& domains, Budget& effort,
+                                        bool& gave_up);
+  [[nodiscard]] bool hopeless(const PlanNode& node, int required);
+  [[nodiscard]] bool too_many_of_a_shape(const PlanNode& node, int required);
+  [[nodiscard]] bool joinable(const std::vector<std::size_t>& parts) const;
+  void add_rules(const PlanNode& node, const std::vector<std::size_t>& parts, JointProblem& problem);
+  JointAnswer jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts, Budget& budget);
+  bool place_all(const JointAnswer& answer, const std::vector<std::size_t>& parts);
+  bool closest_then_tightest(const std::vector<std::size_t>& close, const std::vector<std::size_t>& rest);
+
+  bool step(const Pending* pending);
+  bool step_leaf(const PlanNode& node, Domain within, const Pending* rest);
+  bool step_group(const PlanNode& node, Domain within, const Pending* rest);
+  bool try_group_in(const PlanNode& node, Domain domain, const Pending* rest);
+  [[nodiscard]] std::optional<bool> try_group_together(const PlanNode& node, Domain domain,
+                                                       const std::vector<std::size_t>& parts, const Pending* rest);
+  [[nodiscard]] std::size_t largest_of(const std::vector<std::size_t>& parts) const;
+  [[nodiscard]] bool host_holds(const std::vector<std::size_t>& parts, std::uint32_t host);
+  std::vector<Domain> candidates(const PlanNode& node, Domain within, int level);
+  [[nodiscard]] const SlotCounts* joint_counts(const PlanNode& node, int& pieces);
+  [[nodiscard]] std::vector<Pending> expand(const PlanNode& node, Domain within, const Pending* rest) const;
+
+  const SearchContext& context_;
+  const GangPlan& plan_;
+  Fill fill_;
+  Budget budget_;
+  std::vector<Shares> shares_;
+  std::vector<SlotCounts*> counts_ = std::vector<SlotCounts*>(plan_.parts.size());
+  std::vector<bool> free_filling_ = std::vector<bool>(plan_.parts.size());
+  std::map<const PlanNode*, std::optional<JointNeed>> joint_needs_;
+  std::map<std::pair<const PlanNode*, int>, std::vector<bool>> taken_;  // what occupied() worked out
+  OwnedDomains owned_;                                                  // by groups that are placed already
+  bool small_ = false;                                                  // few enough hosts to search long for the best
+  bool complete_ = true;                                                // step() has left nothing untried
+};
+
+}  // namespace gantree
