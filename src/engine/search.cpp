@@ -433,7 +433,7 @@ SearchAnswer Search::together() {
 
 SearchAnswer Search::run() {
   SearchAnswer answer = together();
-  return answer.verdict == Verdict::kGaveUp && fill_ == Fill::kNow ? one_by_one() : answer;
+  return answer.verdict == Verdict::kGaveUp && fill_ == Fill::kNow ? step_by_step() : answer;
 }
 
 }  // namespace gantree

@@ -63,7 +63,7 @@ SearchAnswer search_alike(const SearchContext& context, const GangPlan& plan, co
     }
   }
   Search named(context, plan, fill);
-  return few ? named.run() : fill == Fill::kNow ? named.one_by_one() : SearchAnswer{Verdict::kGaveUp, {}};
+  return few ? named.run() : fill == Fill::kNow ? named.step_by_step() : SearchAnswer{Verdict::kGaveUp, {}};
 }
 
 }  // namespace

@@ -14,7 +14,12 @@ constexpr std::size_t kMaxTries = 64;         // candidate domains of one level 
 
 }  // namespace
 
-SearchAnswer Search::one_by_one() {
+SearchAnswer Search::step_by_step() {
+  SearchAnswer answer = backtracking();
+  return answer.verdict == Verdict::kGaveUp ? starting_over() : answer;
+}
+
+SearchAnswer Search::backtracking() {
   note_size();
   budget_ = Budget(kSearchSteps);
   const Pending all{.node = &plan_.root};
@@ -27,6 +32,22 @@ OwnedDomains::Owner Search::owner(const PlanNode& node) const {
   collect_parts(node, parts);
   const auto [first, last] = std::minmax_element(parts.begin(), parts.end());
   return {*first, *last};
+}
+
+// Notes the domain that a group about to be placed inside a domain has to itself. False where another has it.
+bool Search::own(const PlanNode& node, Domain domain) {
+  if (node.exclusive < 0) {
+    return true;
+  }
+  const OwnedDomains::Owner parts = owner(node);
+  const DomainTree& domains = counts(parts.first).tree();
+  const std::uint32_t wanted = domains.ancestor(domain.level, domain.index, node.exclusive);
+  const std::vector<bool>* taken = occupied(node, node.exclusive, parts.first);
+  if (taken != nullptr && (*taken)[wanted]) {
+    return false;
+  }
+  owned_.add(plan_.parts[parts.first].topology, {node.exclusive, wanted}, parts);
+  return true;
 }
 
 // Notes the domains that a group which is placed, and all below it, have to themselves.
@@ -229,14 +250,8 @@ bool Search::try_group_in(const PlanNode& node, Domain domain, const Pending* re
     }
   }
   const std::size_t owned = owned_.size();
-  if (node.exclusive >= 0) {
-    const DomainTree& domains = counts(parts.front()).tree();
-    const std::uint32_t own = domains.ancestor(domain.level, domain.index, node.exclusive);
-    const std::vector<bool>* taken = occupied(node, node.exclusive, parts.front());
-    if (taken != nullptr && (*taken)[own]) {
-      return false;
-    }
-    owned_.add(plan_.parts[parts.front()].topology, {node.exclusive, own}, owner(node));
+  if (!own(node, domain)) {
+    return false;
   }
   const std::vector<Pending> pending = expand(node, domain, rest);
   if (step(pending.empty() ? rest : &pending.back())) {

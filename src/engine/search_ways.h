@@ -25,14 +25,19 @@ class Search {
 
   // Every part at once: exact, or given up.
   SearchAnswer together();
-  // Part by part with backtracking.
-  SearchAnswer one_by_one();
-  // The first, and where that gives up the second.
+  // Part by part: with backtracking, and where that gives up in many orders.
+  SearchAnswer step_by_step();
+  // The first of these that does not give up.
   SearchAnswer run();
 
   [[nodiscard]] const DomainTree& tree() { return counts(0).tree(); }
 
  private:
+  friend class Restarts;
+
+  SearchAnswer backtracking();
+  SearchAnswer starting_over();
+
   // What is still to be placed: the first of a list whose rest lives further up the stack.
   struct Pending {
     const PlanNode* node = nullptr;
@@ -65,6 +70,7 @@ class Search {
   [[nodiscard]] const std::vector<bool>* occupied(const PlanNode& node, int level, std::size_t part);
   [[nodiscard]] OwnedDomains::Owner owner(const PlanNode& node) const;
   void own_below(const PlanNode& node);
+  [[nodiscard]] bool own(const PlanNode& node, Domain domain);
   void note_size();
 
   [[nodiscard]] std::optional<SearchAnswer> single();

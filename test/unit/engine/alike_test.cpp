@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <set>
 
@@ -174,6 +175,22 @@ TEST_F(Alike, UnlikeGroupsThatWantARackEachShareNone) {
     all.push_back(groups(1, alone(1), {c_.set(fmt::format("w{}", i), i + 1, 1)}).front());
   }
   EXPECT_EQ(united(domains(gang(all), 1)).size(), 12U);
+}
+
+TEST_F(Alike, TablesOfUnlikeGroupsAreGivenUpBeforeTheyFillTheMemory) {
+  build(1, 2, 1, 110);
+  std::vector<Group> all;
+  for (int i = 0; i < 12; ++i) {
+    all.push_back(groups(1, required(1), {c_.set(fmt::format("w{:02}", i), 4 + i, 1)}).front());
+  }
+  const auto most_kilobytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = most_kilobytes();
+  EXPECT_EQ(united(domains(gang(all), 1)).size(), 2U) << "114 pods on hosts of 110";
+  EXPECT_LT(most_kilobytes() - before, 64 * 1024);
 }
 
 // ---- more hosts than parts can be placed together on ----
