@@ -1,6 +1,10 @@
 #include "dialects/gangs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "dialects/pod_count.h"
 
 namespace gantree {
 
@@ -19,10 +23,24 @@ std::vector<TopologyId> open_topologies(Intake& intake) {
   return {*only};
 }
 
+namespace {
+
+std::size_t groups_below(const Group& group) {
+  std::size_t groups = group.groups.size();
+  for (const Group& nested : group.groups) {
+    groups += groups_below(nested);
+  }
+  return groups;
+}
+
+}  // namespace
+
 void add_alternative(Submission& submission, Gang gang) {
   const std::vector<const PodSet*> sets = pod_sets(gang.root);
+  if (submission.rejection) {
+    return;
+  }
   if (submission.parts.empty()) {
-    submission.parts.emplace_back();
     submission.key = gang.key;
     submission.dialect = gang.dialect;
     submission.priority = gang.priority;
@@ -31,6 +49,18 @@ void add_alternative(Submission& submission, Gang gang) {
     for (const PodSet* set : sets) {
       submission.pod_sets.emplace_back(set->name, set->count);
     }
+  }
+  if (const std::size_t groups = std::max(groups_below(gang.root), sets.size()); groups > kMostGroupsTogether) {
+    submission.parts.clear();
+    submission.rejection = {
+        .reason = Reason::kInvalidRequest,
+        .message = fmt::format("its pods are {} groups and sets of different pods; at most {} are placed together",
+                               groups, kMostGroupsTogether),
+        .waits = false};
+    return;
+  }
+  if (submission.parts.empty()) {
+    submission.parts.emplace_back();
   }
   Alternative& added = submission.parts.front().emplace_back();
   added.demand.resize(sets.size());

@@ -132,6 +132,11 @@ class PodGroupReader {
     if (!list) {
       return;
     }
+    if (list.items().size() > kMostGroupsTogether) {
+      objection_.raise(list, fmt::format("subGroups has {} entries; at most {} are placed together",
+                                         list.items().size(), kMostGroupsTogether));
+      return;
+    }
     for (const json::NodeData& item : list.items()) {
       const json::Value one = read_.as_object(json::Value(&item), "subGroups");
       object_to_strangers(one, "subGroups", kSubGroupFields);

@@ -196,6 +196,9 @@ void Submitter::submit_bundle(const Bundle& bundle, const Rosters& rosters) {
     submission.rejection = rejected(ranked.error().message);
   } else if (pending > kMostPods) {
     submission.rejection = rejected(fmt::format("{} pods are asked for, more than {}", pending, kMostPods));
+  } else if (submission.pod_sets.size() > kMostGroupsTogether) {
+    submission.rejection = rejected(fmt::format("its pods have {} different specs; at most {} are placed together",
+                                                submission.pod_sets.size(), kMostGroupsTogether));
   } else if (auto lacks = incomplete(bundle, parts)) {
     submission.rejection = {.reason = Reason::kGangIncomplete, .message = std::move(*lacks), .waits = true};
   } else if (pending == 0) {

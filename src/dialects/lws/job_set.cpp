@@ -7,6 +7,7 @@
 #include "dialects/core/pod.h"
 #include "dialects/gangs.h"
 #include "dialects/lws/names.h"
+#include "dialects/pod_count.h"
 
 namespace gantree::lws {
 
@@ -63,6 +64,7 @@ Result<Gang> gang_of_job_set(const Workload& workload, std::int64_t priority, Ob
   gang.priority = priority;
   gang.exclusive_kind = exclusive_kind_at(priority);
   std::optional<TopologyId> first;
+  std::int64_t jobs = 0;
   for (const PodTemplate& part : workload.templates) {
     const PodShape shape = read_pod_shape(read, part.spec, inventory);
     const json::Value label = annotation(workload, part, kJobSetExclusive);
@@ -70,9 +72,11 @@ Result<Gang> gang_of_job_set(const Workload& workload, std::int64_t priority, Ob
       objection.raise(label, fmt::format("{} must be a label key, not \"{}\"", kJobSetExclusive, label.text()));
       continue;
     }
-    if (part.replicas > kMaxGroups) {
-      objection.raise(part.at, fmt::format("replicas is {}; at most {} are planned", part.replicas, kMaxGroups));
-      continue;
+    jobs += part.each > 0 ? part.replicas : 0;
+    if (jobs > kMostGroupsTogether) {
+      objection.raise(part.at, fmt::format("replicas of \"{}\" makes {} Jobs; at most {} are placed together",
+                                           part.role, jobs, kMostGroupsTogether));
+      break;
     }
     for (int index = 0; index < part.replicas && part.each > 0; ++index) {
       Group& job = gang.root.groups.emplace_back();

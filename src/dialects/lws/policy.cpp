@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "dialects/lws/names.h"
+#include "dialects/pod_count.h"
 #include "model/topology.h"
 
 namespace gantree::lws {
@@ -73,6 +74,9 @@ class PolicyReader {
     if (!whole) {
       object_to(wanted["subGroupSize"], fmt::format("is {}, which divides neither the size {} nor the {} workers",
                                                     subgroups.size, policy.size, policy.size - 1));
+    } else if (const int count = subgroups.count(policy.size); count > kMostGroupsTogether) {
+      object_to(wanted["subGroupSize"], fmt::format("is {}, which makes {} subgroups; at most {} are placed together",
+                                                    subgroups.size, count, kMostGroupsTogether));
     }
   }
 

@@ -171,6 +171,29 @@ TEST(KaiPodGroup, LeavesOutPodsOfNoSubgroupAndSaysWhose) {
             "PodGroup default/g of KAI: there is no subgroup \"t\" that holds pods: its pods are left out");
 }
 
+TEST(KaiPodGroup, WithMoreSubgroupsThanArePlacedTogetherIsRejected) {
+  const auto rejected = [](int number) {
+    std::string subgroups = "{name: a, minMember: 1}";
+    for (int i = 1; i < number; ++i) {
+      subgroups += ", {name: s" + std::to_string(i) + ", minMember: 1}";
+    }
+    return rejection("{subGroups: [" + subgroups + "]}");
+  };
+  EXPECT_EQ(rejected(2049), "test.yaml:5: subGroups has 2049 entries; at most 2048 are placed together");
+  EXPECT_EQ(rejected(2048).find("placed together"), std::string::npos);
+}
+
+TEST(KaiPodGroup, OfMorePodsThatAllDifferThanArePlacedTogetherIsRejected) {
+  std::string yaml = pod_group("g", "{minMember: 1}");
+  for (int i = 1; i <= 2049; ++i) {
+    yaml += object("v1", "Pod", "p" + std::to_string(i), "annotations: {pod-group-name: g}",
+                   "{schedulerName: kai-scheduler, containers: [{name: c, resources: {requests: {nvidia.com/gpu: " +
+                       std::to_string(i) + "}}}]}");
+  }
+  EXPECT_EQ(World(yaml).rejection("g"),
+            "its pods are 2049 groups and sets of different pods; at most 2048 are placed together");
+}
+
 TEST(KaiPodGroup, IsRejectedWhereItsTreeIsTooDeep) {
   const auto rejection = [](int length) {
     std::string subgroups = "{name: s0}";

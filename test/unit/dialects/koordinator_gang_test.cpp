@@ -23,6 +23,15 @@ std::string bound(const std::string& name, const std::string& gang, const std::s
   return koord_pod(name, in_group(gang), 1, "nodeName: " + node);
 }
 
+TEST(KoordinatorGang, OfMorePodsThatAllDifferThanArePlacedTogetherIsRejected) {
+  std::string yaml = pod_group("g", 1);
+  for (int i = 1; i <= 2049; ++i) {
+    yaml += koord_pod("p" + std::to_string(i), in_group("g"), i);
+  }
+  EXPECT_NE(World(yaml).rejection("g").find("its pods have 2049 different specs; at most 2048 are placed together"),
+            std::string::npos);
+}
+
 }  // namespace
 
 TEST(KoordinatorGang, PodsJoinByLabelByOlderLabelOrByAnnotation) {

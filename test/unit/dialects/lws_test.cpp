@@ -118,6 +118,10 @@ TEST(LeaderWorkerSet, IsRejectedByTheNameOfTheFieldThatIsWrong) {
       {"size: 6, subGroupPolicy: {subGroupSize: 4}",
        "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize is 4, which divides neither the size 6 nor the 5 "
        "workers"},
+      {"size: 4098, subGroupPolicy: {subGroupSize: 2}",
+       "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize is 2, which makes 2049 subgroups; at most 2048 are "
+       "placed "
+       "together"},
       {"size: 4, subGroupPolicy: {subGroupSize: 2, subGroupPolicyType: Random}",
        "spec.leaderWorkerTemplate.subGroupPolicy.subGroupPolicyType must be LeaderWorker or LeaderExcluded, not "
        "\"Random\""},
@@ -158,11 +162,12 @@ TEST(LeaderWorkerSet, WhoseGroupsRunAsksForNothingMore) {
   EXPECT_TRUE(world.reading->queue.empty());
 }
 
-std::string job_set(const std::string& annotations, const std::string& job_annotations = "") {
+std::string job_set(const std::string& annotations, const std::string& job_annotations = "", int replicas = 2) {
   return "---\napiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j, namespace: default, "
          "annotations: {" +
-         annotations + "}}\nspec: {replicatedJobs: [{name: w, replicas: 2, template: {metadata: {annotations: {" +
-         job_annotations + "}}, spec: {parallelism: 3, template: {spec: " + kPod + "}}}}]}\n";
+         annotations + "}}\nspec: {replicatedJobs: [{name: w, replicas: " + std::to_string(replicas) +
+         ", template: {metadata: {annotations: {" + job_annotations +
+         "}}, spec: {parallelism: 3, template: {spec: " + kPod + "}}}}]}\n";
 }
 
 constexpr char kOwnRack[] = "alpha.jobset.sigs.k8s.io/exclusive-topology: net/rack";
@@ -184,6 +189,12 @@ TEST(JobSet, IsRejectedWhereTheLabelOfTheDomainIsNone) {
   EXPECT_NE(
       World(job_set("alpha.jobset.sigs.k8s.io/exclusive-topology: 'a b'")).rejection("j").find("must be a label key"),
       std::string::npos);
+}
+
+TEST(JobSet, WithMoreJobsThanArePlacedTogetherIsRejected) {
+  EXPECT_EQ(World(job_set(kOwnRack, "", 2048)).rejection("j"), "");
+  EXPECT_EQ(World(job_set(kOwnRack, "", 2049)).rejection("j"),
+            "test.yaml:5: replicas of \"w\" makes 2049 Jobs; at most 2048 are placed together");
 }
 
 TEST(JobSet, MayUseNodesThatAnAdministratorLabelledForItsJobs) {
