@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "base/quantity.h"
@@ -11,14 +10,9 @@
 
 namespace gantree::kueue {
 
-namespace {
-
-// How the names of the placeholders of a pod set begin.
-std::string prefix_of(const Entry& entry, const std::string& set) {
+std::string Booking::prefix_of(const Entry& entry, const std::string& set) {
   return fmt::format("{}#{}#", entry.key(), set);
 }
-
-}  // namespace
 
 QuotaDemand Booking::quota_of(const Admission& admission, const std::map<std::string, int>& given_back) const {
   QuotaDemand used;
@@ -181,84 +175,6 @@ void Booking::book(Entry& entry) {
       plan_as_it_is(entry, set);
     }
   }
-}
-
-void Booking::book_hosts(Entry& entry, const SetAssignment& set) {
-  std::map<std::string_view, int> bound;
-  std::map<std::string_view, int> over;
-  for (const std::string& key : ledger_.pods_of(entry.key())) {
-    const StartedPod& pod = ledger_.pods.at(key);
-    const std::string_view node = ledger_.node_of(key, pod);
-    if (pod.set == set.name && !node.empty() && (pod.succeeded || !pod.ended)) {
-      ++(pod.ended ? over : bound)[node];
-    }
-  }
-  const int running =
-      std::accumulate(bound.begin(), bound.end(), 0, [](int sum, const auto& one) { return sum + one.second; });
-  const int most = pods_wanted(ledger_, entry, set) - running;
-  // Pods that are over and will not be replaced need no room any more.
-  int spare = over_for_good(ledger_, entry, set);
-  std::vector<HostCount> held = hosts_of(entry, set);
-  for (HostCount& host : held) {
-    int& here = bound[host.node];
-    const int gone = std::min({spare, over[host.node], std::max(0, host.count - here)});
-    const int left = std::max(0, host.count - here - gone);
-    spare -= gone;
-    over[host.node] -= gone;
-    here = std::max(0, here - host.count);
-    host.count = left;
-  }
-  drop_unwanted(entry, set, over, most, held);
-  std::map<std::string, int, std::less<>> missing;
-  for (const HostCount& host : held) {
-    missing[host.node] += host.count;
-  }
-  const std::string prefix = prefix_of(entry, set.name);
-  drop_placeholders(entry, [&](const std::string& key) {
-    if (!key.starts_with(prefix)) {
-      return false;
-    }
-    const auto here = missing.find(ledger_.cluster.node_of(key));
-    return here == missing.end() || here->second-- <= 0;
-  });
-  for (const auto& [node, count] : missing) {
-    for (int i = 0; i < count; ++i) {
-      hold(entry, set.name, node, entry.pod_set(set.name)->shape.requests, false);
-    }
-  }
-}
-
-// Holds room for so many pods and no more, where fewer are wanted than it was given. What it let go before may be
-// somebody else's by now: so it keeps what it has, then the places of those that are over and have successors, then
-// those where there is room.
-void Booking::drop_unwanted(const Entry& entry, const SetAssignment& set, std::map<std::string_view, int> over,
-                            int most, std::vector<HostCount>& held) const {
-  const int all =
-      std::accumulate(held.begin(), held.end(), 0, [](int sum, const auto& one) { return sum + one.count; });
-  if (all <= most) {
-    return;
-  }
-  const Inventory& inventory = ledger_.cluster.inventory();
-  const Amounts& requests = entry.pod_set(set.name)->shape.requests;
-  std::vector<HostCount> kept = held;
-  std::for_each(kept.begin(), kept.end(), [](HostCount& host) { host.count = 0; });
-  const auto keep = [&](const auto& likes) {
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      const int more = std::clamp(std::min(most, likes(held[i].node)), 0, held[i].count);
-      held[i].count -= more;
-      kept[i].count += more;
-      most -= more;
-    }
-  };
-  std::map<std::string, int> has = held_by_node(entry, set);
-  keep([&](const std::string& node) { return std::exchange(has[node], 0); });
-  keep([&](const std::string& node) { return std::exchange(over[node], 0); });
-  keep([&](const std::string& node) {
-    const auto id = inventory.find(node);
-    return id ? static_cast<int>(std::min<std::int64_t>(inventory.room(*id, requests), all)) : 0;
-  });
-  keep([&](const std::string&) { return all; });
-  held = std::move(kept);
 }
 
 void Booking::hold(Entry& entry, const std::string& set, const std::string& node, const Amounts& requests, bool taken) {

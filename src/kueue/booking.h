@@ -56,6 +56,8 @@ class Booking {
  private:
   [[nodiscard]] bool is_free(const std::string& node, const Amounts& requests) const;
   [[nodiscard]] std::int64_t amount_held(const Entry& entry, const std::string& placeholder, ResourceId resource) const;
+  // How the names of the placeholders of a pod set begin.
+  [[nodiscard]] static std::string prefix_of(const Entry& entry, const std::string& set);
   void note_freed(const QuotaDemand& before, const QuotaDemand& after);
   void give_back(Entry& entry);
   void drop_placeholders(Entry& entry, const std::function<bool(const std::string& key)>& these);
@@ -63,7 +65,12 @@ class Booking {
   void book_in_turn(std::vector<Entry*>& entries);
   // Pods that were sent to hosts.
   void book_hosts(Entry& entry, const SetAssignment& set);
-  void drop_unwanted(const Entry& entry, const SetAssignment& set, std::map<std::string_view, int> over, int most,
+  // Where pods may come, by node: some are on their way, or those that are over have successors.
+  struct Likely {
+    std::map<std::string, int> coming;
+    std::map<std::string_view, int> over;
+  };
+  void drop_unwanted(const Entry& entry, const SetAssignment& set, Likely likely, int most,
                      std::vector<HostCount>& held) const;
   // Pods that were sent to domains of several hosts.
   using Domains = std::map<std::vector<std::string>, int>;  // pods by domain

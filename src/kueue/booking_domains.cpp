@@ -36,38 +36,54 @@ Booking::Domains Booking::pods_to_come(const Entry& entry, const SetAssignment& 
     wanted[domain.values] += domain.count;
   }
   int running = 0;
-  int spare = over_for_good(ledger_, entry, set);
-  Domains over;  // and have successors
+  std::vector<std::vector<std::string>> ended;  // domains of pods that have succeeded
   for (const std::string& key : ledger_.pods_of(entry.key())) {
     const StartedPod& pod = ledger_.pods.at(key);
     const std::string node(ledger_.node_of(key, pod));
-    if (pod.set == set.name && pod.succeeded && spare == 0) {
-      ++over[domain_of(inventory, node, *set.topology)];
-    }
-    const bool lost = !pod.ended && !is_there(ledger_, node);  // with its host, and nobody has told of it yet
-    if (pod.set != set.name || node.empty() || lost || (pod.ended && (!pod.succeeded || spare == 0))) {
+    // One that is lost went with its host, and nobody has told of it yet.
+    const bool lost = !pod.ended && !is_there(ledger_, node);
+    if (pod.set != set.name || node.empty() || lost || (pod.ended && !pod.succeeded)) {
       continue;
     }
-    running += pod.ended ? 0 : 1;
-    const auto domain = wanted.find(domain_of(inventory, node, *set.topology));
-    if (domain != wanted.end() && domain->second > 0) {
-      --domain->second;
-      spare -= pod.ended ? 1 : 0;
+    const std::vector<std::string> domain = domain_of(inventory, node, *set.topology);
+    if (pod.ended) {
+      ended.push_back(domain);
+      continue;
     }
+    ++running;
+    if (const auto here = wanted.find(domain); here != wanted.end() && here->second > 0) {
+      --here->second;
+    }
+  }
+  Domains coming = pods_on_their_way(ledger_, entry, set);
+  // Those that are over and will not be replaced need no room: those that no other was sent in place of.
+  int spare = over_for_good(ledger_, entry, set);
+  Domains over;  // and have successors
+  for (const std::vector<std::string>& domain : ended) {
+    const auto here = wanted.find(domain);
+    if (here == wanted.end()) {
+      continue;
+    }
+    const bool gone = spare > 0 && here->second > coming[domain];
+    here->second -= gone ? 1 : 0;
+    spare -= gone ? 1 : 0;
+    over[domain] += gone ? 0 : 1;
   }
   int most = pods_wanted(ledger_, entry, set) - running;
   Domains kept;
-  for (auto& [domain, count] : wanted) {
-    kept[domain] = std::clamp(std::min(most, over[domain]), 0, count);
-    most -= kept[domain];
-  }
-  for (auto& [domain, count] : wanted) {
-    const int more = std::clamp(most, 0, count - kept[domain]);
-    count = kept[domain] + more;
-    most -= more;
-  }
-  std::erase_if(wanted, [](const auto& item) { return item.second == 0; });
-  return wanted;
+  const auto keep = [&](Domains likes) {
+    for (auto& [domain, count] : wanted) {
+      const int more = std::clamp(std::min(most, likes[domain]), 0, count);
+      count -= more;
+      kept[domain] += more;
+      most -= more;
+    }
+  };
+  keep(coming);
+  keep(over);
+  keep(wanted);
+  std::erase_if(kept, [](const auto& item) { return item.second == 0; });
+  return kept;
 }
 
 void Booking::book_domains(Entry& entry, const SetAssignment& set) {

@@ -23,6 +23,37 @@ std::vector<std::string> domain_of(const Inventory& inventory, const std::string
   return values;
 }
 
+std::vector<std::string> domain_selected(const StartedPod& pod, const TopologyAssignment& assignment) {
+  std::vector<std::string> values;
+  for (const std::string& level : assignment.levels) {
+    const auto it = pod.selector.find(level);
+    if (it == pod.selector.end()) {
+      return {};
+    }
+    values.push_back(it->second);
+  }
+  return values;
+}
+
+std::map<std::vector<std::string>, int> pods_on_their_way(const Ledger& ledger, const Entry& entry,
+                                                          const SetAssignment& set) {
+  const std::vector<AssignedDomain>& domains = set.topology->domains;
+  std::map<std::vector<std::string>, int> coming;
+  for (const std::string& key : ledger.pods_of(entry.key())) {
+    const StartedPod& pod = ledger.pods.at(key);
+    if (pod.set != set.name || pod.ended || pod.deleting || !ledger.node_of(key, pod).empty()) {
+      continue;
+    }
+    if (pod.slot && *pod.slot < domains.size()) {
+      ++coming[domains[*pod.slot].values];
+    } else if (!pod.gated) {
+      ++coming[domain_selected(pod, *set.topology)];
+    }
+  }
+  coming.erase(std::vector<std::string>());
+  return coming;
+}
+
 bool is_by_host(const SetAssignment& set) {
   return set.topology && !set.topology->levels.empty() && set.topology->levels.back() == kHostnameLabel;
 }

@@ -1,6 +1,7 @@
 // Hosts by what assignments call them. Pure.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,12 @@ namespace gantree::kueue {
 // The domain of a node, by the levels of an assignment; empty where it is in none.
 [[nodiscard]] std::vector<std::string> domain_of(const Inventory& inventory, const std::string& node,
                                                  const TopologyAssignment& assignment);
+
+// The domain that a pod without a node was sent to; empty where it was sent to none.
+[[nodiscard]] std::vector<std::string> domain_selected(const StartedPod& pod, const TopologyAssignment& assignment);
+// Pods of a pod set by domain that were sent there, and have no node yet.
+[[nodiscard]] std::map<std::vector<std::string>, int> pods_on_their_way(const Ledger& ledger, const Entry& entry,
+                                                                        const SetAssignment& set);
 
 // Whether the domains of an assignment are hosts.
 [[nodiscard]] bool is_by_host(const SetAssignment& set);

@@ -26,19 +26,6 @@ bool selects(const StartedPod& pod, const TopologyAssignment& assignment, const 
   return true;
 }
 
-// The domain that a pod was sent to; empty where it was sent to none.
-std::vector<std::string> selected(const StartedPod& pod, const TopologyAssignment& assignment) {
-  std::vector<std::string> values;
-  for (const std::string& level : assignment.levels) {
-    const auto it = pod.selector.find(level);
-    if (it == pod.selector.end()) {
-      return {};
-    }
-    values.push_back(it->second);
-  }
-  return values;
-}
-
 Write ungating(const std::string& key, const StartedPod& pod, const TopologyAssignment& assignment,
                const AssignedDomain& domain) {
   json::Out selector = json::Out::object();
@@ -284,8 +271,8 @@ std::vector<std::string> Ungater::take_used(const TopologyAssignment& assignment
     if (pod.slot) {
       here = {*pod.slot};
     } else if (const auto id = inventory.find(pod.node); pod.node.empty() || (id && inventory.alive(*id))) {
-      const auto at =
-          positions.find(pod.node.empty() ? selected(pod, assignment) : domain_of(inventory, pod.node, assignment));
+      const auto at = positions.find(pod.node.empty() ? domain_selected(pod, assignment)
+                                                      : domain_of(inventory, pod.node, assignment));
       here = at == positions.end() ? here : at->second;
     }
     const auto free = std::find_if(here.begin(), here.end(),

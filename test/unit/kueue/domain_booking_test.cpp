@@ -226,5 +226,57 @@ TEST(KueueDomainBooking, AfterARestartItWaitsForRoomThatAPodOfNobodyInAQueueHasT
   EXPECT_EQ(cluster.reason_of("j", "Evicted"), "");
 }
 
+// A job of five pods, four at once and two on each of the hosts a and b, of which four are over. The last one was sent
+// to the place of one of those, and has no host yet. Returns the host to which it can only go.
+std::string run_to_the_last_pod(SmallCluster& cluster) {
+  cluster.node("a", 4, "ra");
+  cluster.node("b", 4, "rb");
+  cluster.job("j", 4, 2);
+  const std::string job = FakeServer::key("Job", "ns", "j");
+  cluster.server.change(job, [](Tree& one) { one.at({"spec", "completions"}) = Tree::number(5); });
+  cluster.settle();
+  const auto host_of = [&](const std::string& pod) {
+    const Tree& one = cluster.server.find(SmallCluster::pod_key(pod))->tree;
+    const std::string rack = one.str({"spec", "nodeSelector", "rack"});
+    return rack.empty() ? one.str({"spec", "nodeSelector", "kubernetes.io/hostname"}) : rack.substr(1);
+  };
+  for (const char* pod : {"p0", "p1", "p2", "p3"}) {
+    cluster.pod("j", pod[1] - '0', pod);
+    cluster.settle();
+    cluster.bind(pod, host_of(pod));
+  }
+  cluster.settle();
+  for (const char* pod : {"p0", "p1", "p2", "p3"}) {
+    cluster.phase(pod, "Succeeded");
+  }
+  cluster.pod("j", 4, "p4");
+  cluster.settle();
+  cluster.server.change(job, [](Tree& one) {
+    one.at({"status", "active"}) = Tree::number(1);
+    one.at({"status", "succeeded"}) = Tree::number(4);
+  });
+  cluster.settle();
+  return host_of("p4");
+}
+
+TEST(KueueDomainBooking, WhereOthersAreOverRoomIsHeldInTheRackToWhichTheLastPodWasSent) {
+  Racks cluster;
+  const std::string host = run_to_the_last_pod(cluster);
+  EXPECT_EQ(cluster.held_on("j"), host);
+  // Lost with its host it would wait there for ever.
+  cluster.lose(host);
+  cluster.settle();
+  EXPECT_EQ(cluster.reason_of("j", "Evicted"), "NodeFailures");
+}
+
+TEST(KueueDomainBooking, WhereOthersAreOverRoomIsHeldOnTheHostToWhichTheLastPodWasSent) {
+  SmallCluster cluster;
+  const std::string host = run_to_the_last_pod(cluster);
+  const std::string key = "ns/" + cluster.workload("j").str({"metadata", "name"});
+  const std::vector<std::string>& held = cluster.process.controller().workloads().at(key).placeholders;
+  ASSERT_EQ(held.size(), 1U);
+  EXPECT_EQ(cluster.process.cluster().node_of(held.front()), host);
+}
+
 }  // namespace
 }  // namespace gantree::test
