@@ -155,9 +155,11 @@ void World::check_always() {
 }
 
 // Of every queue and cohort. What is beyond quota because quota shrank may only become less. As long as decisions under
-// an older setup may be on their way, what that one allows is allowed.
+// an older setup may be on their way, what that one allows is allowed; and the last one has to bear what was decided
+// before it was known.
 void World::check_quota() {
   CellAmounts used;
+  CellAmounts before;  // of those that were decided before
   for (const Stored* workload : server_.all("Workload")) {
     const Tree* admission = workload->tree.find({"status", "admission"});
     if (admission == nullptr || holds(workload->tree, "Finished")) {
@@ -167,7 +169,9 @@ void World::check_quota() {
       const int count = set.num({"count"}, 0);
       const int left = pods_left(workload->tree, set);
       const int each = count == 0 ? 0 : set.num({"resourceUsage", "nvidia.com/gpu"}, 0) / count;
-      used[admission->str({"clusterQueue"}) + " " + set.str({"flavors", "nvidia.com/gpu"})] += each * left;
+      const std::string cell = admission->str({"clusterQueue"}) + " " + set.str({"flavors", "nvidia.com/gpu"});
+      used[cell] += each * left;
+      before[cell] += decided_before_.contains(workload->ns + "/" + workload->name) ? each * left : 0;
     }
   }
   if (used == used_) {
@@ -178,6 +182,9 @@ void World::check_quota() {
   bool allowed = false;
   for (Era& era : eras_) {
     const CellAmounts cells = spread(era.setup, used);
+    for (const auto& [cell, amount] : &era == &eras_.back() ? spread(era.setup, before) : CellAmounts()) {
+      era.used[cell] = std::max(era.used[cell], amount);
+    }
     wrong = excess(era.setup, cells, era.used);
     allowed = allowed || wrong.empty();
     era.used = cells;

@@ -180,6 +180,11 @@ void World::put_local_queue(int number) {
 // What is decided from now on goes by what queues have now. What was decided before may still be on its way.
 void World::begin_era() {
   eras_.push_back({.setup = setup_, .used = spread(setup_, used_)});
+  for (const auto& [key, entry] : process_->controller().workloads()) {
+    if (entry.assumed && entry.sent) {
+      decided_before_.insert(key);
+    }
+  }
 }
 
 void World::put_node(const std::string& name) {

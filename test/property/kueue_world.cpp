@@ -161,6 +161,10 @@ void World::step() {
       const std::string owner = group_of(pod->tree).empty() ? workload_of(pod->tree) : group_of(pod->tree);
       told_at_order_[order.id] = told_[FakeServer::key("Workload", ref.ns, owner)];
     }
+    const bool knows_setup = !server_.has_events_of("ClusterQueue", watch_) && !server_.has_events_of("Cohort", watch_);
+    if (ref.kind == "Workload" && !knows_setup && order.write.body.find(R"("admission":{)") != std::string::npos) {
+      decided_before_.insert(ref.ns + "/" + ref.name);
+    }
     orders_.push_back(std::move(order));
   }
   // Where it wants to go on at once it has not done yet.
@@ -169,6 +173,7 @@ void World::step() {
     if (knew && is_quiet()) {
       shaken_.clear();
       eras_.erase(eras_.begin(), std::prev(eras_.end()));
+      decided_before_.clear();
     }
   }
 }

@@ -249,6 +249,9 @@ class World {
   int pods_made_ = 0;
   std::deque<std::string> actions_;
   std::vector<std::string> faults_;
+  // Workloads that were given quota by a program that had not heard of the last setup. With what others were given
+  // since by the last one, it may be that no setup allows all of it together.
+  std::set<std::string> decided_before_;
 };
 
 }  // namespace gantree::test
