@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "base/timestamp.h"
 #include "dialects/core/metadata.h"
 #include "dialects/gangs.h"
 #include "dialects/kueue/names.h"
+#include "dialects/kueue/pod_rules.h"
 #include "dialects/kueue/submit.h"
 #include "json/copy.h"
 
@@ -40,8 +42,18 @@ std::string refused_pods(const Entry& entry, const Ledger& ledger) {
     if (breach) {
       return fmt::format("its pods would be refused: {}", *breach);
     }
+    // Limits that a job does not set itself come from a LimitRange; what its own limits forbid is refused before.
+    if (const auto more = set.count > 0 ? above_limits(set.spec) : std::nullopt) {
+      return fmt::format("its pods would be refused: pod set \"{}\": {}", set.name, *more);
+    }
   }
   return "";
+}
+
+// It waits for that reason, whatever it asks for.
+void hold_back(Submission& submission, Reason reason, std::string message) {
+  submission.parts.clear();
+  submission.rejection = Rejection{.reason = reason, .message = std::move(message), .waits = true};
 }
 
 }  // namespace
@@ -65,14 +77,10 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
   // On a live cluster a queue that is not there yet may come.
   if (queue_of(entry.object.request, ledger.setup) == nullptr) {
     const json::Value name = entry.object.request.queue_name;
-    entry.submission->parts.clear();
-    entry.submission->rejection =
-        Rejection{.reason = Reason::kQueueNotFound,
-                  .message = name ? fmt::format("there is no LocalQueue \"{}\" in namespace \"{}\"", name.text(),
-                                                entry.object.ref.ns)
-                                  : fmt::format("it names no queue, and namespace \"{}\" has no LocalQueue \"default\"",
-                                                entry.object.ref.ns),
-                  .waits = true};
+    const std::string& ns = entry.object.ref.ns;
+    hold_back(*entry.submission, Reason::kQueueNotFound,
+              name ? fmt::format("there is no LocalQueue \"{}\" in namespace \"{}\"", name.text(), ns)
+                   : fmt::format("it names no queue, and namespace \"{}\" has no LocalQueue \"default\"", ns));
   }
   // What an administrator can mend is waited for, as if more of it had been asked for than there is.
   if (entry.submission->rejection) {
@@ -80,34 +88,26 @@ const Submission& submission_for(Entry& entry, const Ledger& ledger) {
   }
   const std::string_view missing = missing_class(entry, ledger);
   if (!missing.empty() && !entry.submission->rejection) {
-    entry.submission->parts.clear();
-    entry.submission->rejection = Rejection{.reason = Reason::kPriorityClassNotFound,
-                                            .message = fmt::format("there is no WorkloadPriorityClass \"{}\"", missing),
-                                            .waits = true};
+    hold_back(*entry.submission, Reason::kPriorityClassNotFound,
+              fmt::format("there is no WorkloadPriorityClass \"{}\"", missing));
   }
   const std::string refused = refused_pods(entry, ledger);
-  if (!refused.empty() && !entry.submission->rejection) {
-    entry.submission->parts.clear();
-    entry.submission->rejection = Rejection{.reason = Reason::kInvalidRequest, .message = refused, .waits = true};
+  const auto& before = entry.submission->rejection;
+  if (!refused.empty() && (!before || (before->reason == Reason::kInvalidRequest && !before->waits))) {
+    hold_back(*entry.submission, Reason::kInvalidRequest, refused);
   }
   const JobEntry* job = ledger.job_of(entry);
   const std::string& gated_by = job == nullptr ? entry.object.gated_by : job->gated_by;
   if (!gated_by.empty() && !entry.submission->rejection) {
-    entry.submission->parts.clear();
-    entry.submission->rejection =
-        Rejection{.reason = Reason::kGated,
-                  .message = fmt::format("it is admitted when {} has taken its annotation {} away", gated_by, kGatedBy),
-                  .waits = true};
+    hold_back(*entry.submission, Reason::kGated,
+              fmt::format("it is admitted when {} has taken its annotation {} away", gated_by, kGatedBy));
   }
   // What nobody starts would hold what it is given for ever: it is in nobody's way. (A Workload that nothing owns is
   // its maker's to start.)
   if (!entry.object.stranger.empty()) {
-    entry.submission->parts.clear();
     entry.submission->queue.reset();
-    entry.submission->rejection =
-        Rejection{.reason = Reason::kUnknownOwner,
-                  .message = fmt::format("its owner {} is of no kind that is started here", entry.object.stranger),
-                  .waits = true};
+    hold_back(*entry.submission, Reason::kUnknownOwner,
+              fmt::format("its owner {} is of no kind that is started here", entry.object.stranger));
   }
   const json::Value sets = entry.object.document.root()["spec"]["podSets"];
   const Submission& made = *entry.submission;

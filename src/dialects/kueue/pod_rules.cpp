@@ -51,6 +51,10 @@ std::optional<std::string> unfit_pod(json::Value spec) {
     return "spec.resourceClaims: resource claims are not counted against quota, so pods with claims cannot wait in a "
            "queue";
   }
+  return above_limits(spec);
+}
+
+std::optional<std::string> above_limits(json::Value spec) {
   for (const std::string_view list : {std::string_view("containers"), std::string_view("initContainers")}) {
     for (const json::NodeData& item : items_of(spec[list])) {
       const json::Value container(&item);

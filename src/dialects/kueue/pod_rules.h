@@ -13,5 +13,7 @@ namespace gantree::kueue {
 //   - it has resource claims (DRA), which are not counted against any quota yet.
 // Nothing where it can. What is malformed is for others to say.
 [[nodiscard]] std::optional<std::string> unfit_pod(json::Value spec);
+// The first of these alone.
+[[nodiscard]] std::optional<std::string> above_limits(json::Value spec);
 
 }  // namespace gantree::kueue

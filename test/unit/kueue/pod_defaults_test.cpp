@@ -96,6 +96,25 @@ TEST(LimitBounds, KeepAJobWaitingWhosePodsWouldBeRefusedUntilTheyAreChanged) {
   EXPECT_TRUE(cluster.admitted("j"));
 }
 
+TEST(LimitBounds, KeepAJobWaitingAlsoWhereTheyAreTheLimitsOfContainersThatSetNone) {
+  SmallCluster cluster;
+  cluster.node("a", 8);
+  // As the API server keeps one that has a maximum and nothing else.
+  put_limit_range(cluster, "'max':{'nvidia.com/gpu':'2'},'default':{'nvidia.com/gpu':'2'}");
+  put_job(cluster, "'containers':[{'name':'c','resources':{'requests':{'nvidia.com/gpu':'3'}}}]");
+  cluster.settle();
+  EXPECT_FALSE(cluster.admitted("j"));
+  EXPECT_THAT(cluster.workload("j").to_json(), HasSubstr(R"("reason":"Misconfigured")"));
+  EXPECT_NE(cluster.workload("j").str({"spec", "active"}), "false") << "it is not its user's mistake alone";
+  put_limit_range(cluster, "'default':{'nvidia.com/gpu':'2'}");
+  cluster.settle();
+  EXPECT_THAT(cluster.workload("j").to_json(), HasSubstr(R"("reason":"Misconfigured")")) << "a default alone does, too";
+  EXPECT_NE(cluster.workload("j").str({"spec", "active"}), "false");
+  put_limit_range(cluster, "'max':{'nvidia.com/gpu':'4'},'default':{'nvidia.com/gpu':'4'}");
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("j"));
+}
+
 TEST(LimitBounds, AreToldAsPeopleWriteThem) {
   SmallCluster cluster;
   cluster.node("a", 8);
