@@ -4,6 +4,7 @@
 
 #include "base/whole_number.h"
 #include "dialects/kueue/names.h"
+#include "dialects/kueue/pods_over.h"
 #include "kueue/job.h"
 #include "kueue/start_record.h"
 
@@ -53,23 +54,6 @@ void set_numbers(const Numbers& now, const Numbers& wanted, json::Out::Array& pa
   }
 }
 
-// How many indexes a list like "1,3-5" names.
-std::int64_t indexes_in(std::string_view list) {
-  std::int64_t count = 0;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    const std::string_view range = list.substr(0, comma);
-    const std::size_t dash = std::min(range.find('-'), range.size());
-    const auto first = whole_number(range.substr(0, dash), 0);
-    const auto last = dash == range.size() ? first : whole_number(range.substr(dash + 1), 0);
-    if (first && last && *first <= *last) {
-      count += std::int64_t{*last} - *first + 1;
-    }
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return count;
-}
-
 class BatchJob final : public JobKind {
  public:
   [[nodiscard]] ApiKind api() const override {
@@ -90,11 +74,10 @@ class BatchJob final : public JobKind {
     progress.expected = numbers.pods();
     progress.wants.emplace_back("main", numbers.pods());
     // Of a job that runs out fewer pods are left than it may have at once.
-    const auto failed = static_cast<int>(
-        std::min<std::int64_t>(completions, indexes_in(read.text(status, "failedIndexes").value_or(""))));
-    const int left = std::max(0, completions - std::min(completions, succeeded) - failed);
-    if (left < numbers.pods() && (succeeded > 0 || failed > 0)) {
-      progress.reclaimable.emplace_back("main", numbers.pods() - left);
+    if (const int pods =
+            pods_over(numbers.pods(), completions, succeeded, read.text(status, "failedIndexes").value_or(""));
+        pods > 0) {
+      progress.reclaimable.emplace_back("main", pods);
     }
     for (const bool success : {true, false}) {
       if (const json::Value over = condition_that_holds(read, status, success ? "Complete" : "Failed")) {

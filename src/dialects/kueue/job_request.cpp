@@ -9,6 +9,7 @@
 #include "dialects/core/pod.h"
 #include "dialects/kueue/names.h"
 #include "dialects/kueue/pod_rules.h"
+#include "dialects/kueue/pods_over.h"
 
 namespace gantree::kueue {
 
@@ -137,6 +138,11 @@ Result<JobRequest> read_request(const Workload& workload, Inventory& inventory) 
     PodSetRequest& set = request.pod_sets.emplace_back(read_pod_set(read, objection, workload, part, inventory));
     if (workload.key.kind == "Job" && set.count > 0) {
       set.min_count = read_min_parallelism(objection, workload, set.count);
+    }
+    // Of one with slices it is not known whether whole slices are over: the others need the places of their own.
+    if (set.topology.slices.empty()) {
+      set.count -= pods_over(read, workload, part);
+      set.min_count = std::min(set.min_count, set.count);
     }
   }
   if (!read.ok()) {

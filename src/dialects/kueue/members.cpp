@@ -63,9 +63,9 @@ Result<JobRequest> rest_of(const Workload& workload, const Intake& intake, Inven
   }
   PodSetRequest& pods = request->pod_sets.front();
   // Pods that have ended are not made again, so those that wait are what is missing, where there are any.
-  const int missing = pods.count - workload.bound_pods;
+  const int missing = std::max(0, pods.count - workload.bound_pods);
   pods.count = workload.pending_pods > 0 ? std::min(missing, workload.pending_pods) : missing;
-  pods.min_count = std::clamp(pods.min_count - workload.bound_pods, 1, pods.count);
+  pods.min_count = std::min(std::max(1, pods.min_count - workload.bound_pods), pods.count);
   for (const PodRecord& pod : intake.pods) {
     if (pod.workload == &workload && pod.bound()) {
       request->runs_on.push_back(inventory.reserve(pod.node));
