@@ -65,6 +65,29 @@ void add_watch_options(CLI::App& command, RunOptions& run) {
                "a row");
 }
 
+// Less than that would set aside what anybody has.
+constexpr std::size_t kLeastMebibytes = 16;
+
+void add_memory_option(CLI::App& command, RunOptions& run) {
+  command
+      .add_option_function<std::size_t>(
+          "--namespace-memory", [&run](std::size_t mebibytes) { run.namespace_memory = mebibytes << 20U; },
+          "How many MiB what waits in one namespace may take; what is beyond it waits until there is room, and is "
+          "told. "
+          "0: no limit")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            std::size_t mebibytes = 0;
+            const bool good =
+                CLI::detail::lexical_cast(text, mebibytes) &&
+                (mebibytes == 0 || (mebibytes >= kLeastMebibytes && mebibytes <= (std::size_t{1} << 20U)));
+            return good ? std::string() : fmt::format("must be 0, or from {} to 1048576", kLeastMebibytes);
+          },
+          ""))
+      ->type_name("MIB")
+      ->default_str(std::to_string(kNamespaceMemory >> 20U));
+}
+
 void add_webhook_options(CLI::App& command, RunOptions& run) {
   command
       .add_option("--webhook-listen", run.webhook_listen,
@@ -104,6 +127,7 @@ void add_run(CLI::App& app, std::function<int()>& run) {
   add_election_options(*command, flags->run);
   add_watch_options(*command, flags->run);
   add_webhook_options(*command, flags->run);
+  add_memory_option(*command, flags->run);
   command
       ->add_option("--listen", flags->run.listen,
                    "Where /healthz, /readyz and /metrics are served, as in 127.0.0.1:8080; \"\" for nowhere")

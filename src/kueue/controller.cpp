@@ -137,6 +137,19 @@ void Controller::removed(std::string_view group, std::string_view kind, std::str
   }
 }
 
+bool Controller::has_workload_of(const std::string& uid) const {
+  return parts_->ledger.workloads_by_owner.contains(uid);
+}
+
+std::string Controller::owner_of(std::string_view ns, std::string_view name) const {
+  const Entry* entry = parts_->ledger.workload(fmt::format("{}/{}", ns, name));
+  return entry == nullptr ? std::string() : entry->object.owner_uid;
+}
+
+void Controller::complain(const ObjectRef& about, std::string sentence, std::string_view reason) {
+  parts_->ledger.complaints.push_back({.about = about, .sentence = std::move(sentence), .reason = reason});
+}
+
 void Controller::node_changed(std::string_view name) {
   parts_->ledger.room_changed = true;
   parts_->ledger.places_changed.emplace(name);
@@ -154,6 +167,7 @@ Step Controller::step(Time now) {
   parts.setup.read(step);
   if (!parts.served) {
     parts.booking.book_changed();
+    parts.answers.tell_complaints(now, step);
     rest();
     return step;
   }

@@ -66,6 +66,12 @@ class Controller final : public Promises {
   // are passed over. Fails where it is malformed; then what was known of it stays.
   [[nodiscard]] Result<> changed(const LiveObject& object, Time now);
   void removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name, Time now);
+  // Whether there is a Workload of the job, or the pod, of that uid; and whose the Workload is, by uid, "" where
+  // nobody's.
+  [[nodiscard]] bool has_workload_of(const std::string& uid) const;
+  [[nodiscard]] std::string owner_of(std::string_view ns, std::string_view name) const;
+  // Has an event say that of an object that it is not told of.
+  void complain(const ObjectRef& about, std::string sentence, std::string_view reason);
   // A node came, went or changed.
   void node_changed(std::string_view name);
 

@@ -139,6 +139,7 @@ void Ledger::rest() {
   dirty.clear();
   dirty_jobs.clear();
   waiting_changed.clear();
+  complaints.clear();  // whoever decides tells them
   held.clear();
   later.clear();
   later_jobs.clear();

@@ -16,6 +16,10 @@ namespace gantree {
 struct ObjectChanged {
   LiveObject object;
 };
+// One that was set aside, and has been read again.
+struct ObjectRead {
+  LiveObject object;
+};
 struct ObjectRemoved {
   std::string group;
   std::string kind;
@@ -41,7 +45,8 @@ struct Errand {
 struct Listed {};  // a list is complete; perhaps all are
 struct Stop {};
 
-using Letter = std::variant<ObjectChanged, ObjectRemoved, WriteAnswered, LeadershipChanged, Errand, Listed, Stop>;
+using Letter =
+    std::variant<ObjectChanged, ObjectRead, ObjectRemoved, WriteAnswered, LeadershipChanged, Errand, Listed, Stop>;
 using LoopMailbox = Mailbox<Letter>;
 
 }  // namespace gantree

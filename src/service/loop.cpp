@@ -46,6 +46,7 @@ Loop::Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const
       scheduler_(options),
       queues_(scheduler_.cluster(), queues),
       dispatcher_(surroundings_.writer, surroundings_.mailbox),
+      budget_(surroundings_.namespace_memory),
       leading_(leading) {
   if (!surroundings_.clock.wall) {
     surroundings_.clock.wall = wall_clock;
@@ -78,6 +79,11 @@ std::optional<bool> Loop::turn(std::vector<Letter> letters, milliseconds patienc
   const Time now = surroundings_.clock.wall();
   for (Letter& letter : letters) {
     take(std::move(letter), now);
+  }
+  for (const NamespaceBudget::Aside& aside : budget_.to_read(surroundings_.clock.now())) {
+    if (surroundings_.read) {
+      surroundings_.read(aside);
+    }
   }
   heartbeat_ = surroundings_.clock.now().time_since_epoch().count();
   if (!synced_ && surroundings_.synced()) {
@@ -204,7 +210,12 @@ Loop::Steady::time_point Loop::next_wake() const {
 
 void Loop::take(Letter letter, Time now) {
   std::visit(Overload{
-                 [&](const ObjectChanged& changed) { take_change(changed.object, now); },
+                 [&](const ObjectChanged& changed) { take_new(changed.object, now); },
+                 [&](const ObjectRead& read) {
+                   if (budget_.take_back(read.object)) {
+                     take_change(read.object, now);
+                   }
+                 },
                  [&](const ObjectRemoved& removed) { take_removal(removed, now); },
                  [&](const WriteAnswered& answer) { take_answer(answer, now); },
                  [&](const LeadershipChanged& change) { set_leading(change, now); },
@@ -219,6 +230,35 @@ void Loop::take(Letter letter, Time now) {
                  },
              },
              letter);
+}
+
+void Loop::take_new(const LiveObject& object, Time now) {
+  if (!budget_.take(object, queues_.has_workload_of(object.uid))) {
+    set_aside(object, now);
+    return;
+  }
+  take_change(object, now);
+  if (object.kind == "Workload" && budget_.set_aside() > 0) {
+    budget_.need(queues_.owner_of(object.ns, object.name));
+  }
+}
+
+// What was known of it while it ran, say, is no longer so. Only who leads tells it, as everything else.
+void Loop::set_aside(const LiveObject& object, Time now) {
+  forget({.group = object.group, .kind = object.kind, .ns = object.ns, .name = object.name}, now);
+  if (leading_) {
+    queues_.complain(
+        {.group = object.group,
+         .version = object.version,
+         .kind = object.kind,
+         .ns = object.ns,
+         .name = object.name,
+         .uid = object.uid},
+        fmt::format("what waits in namespace \"{}\" takes {} MiB of Gantree's memory, as much as it may: this "
+                    "waits until others are started or gone",
+                    object.ns, budget_.most() >> 20U),
+        "NamespaceFull");
+  }
 }
 
 void Loop::take_change(const LiveObject& object, Time now) {
@@ -246,6 +286,12 @@ void Loop::take_change(const LiveObject& object, Time now) {
 }
 
 void Loop::take_removal(const ObjectRemoved& removed, Time now) {
+  if (budget_.lose(removed.group, removed.kind, removed.ns, removed.name)) {
+    forget(removed, now);
+  }
+}
+
+void Loop::forget(const ObjectRemoved& removed, Time now) {
   news_ = true;
   queues_.removed(removed.group, removed.kind, removed.ns, removed.name, now);
   if (!kueue::Controller::owns(removed.group, removed.kind)) {

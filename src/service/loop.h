@@ -30,8 +30,12 @@
 #include "service/letters.h"
 #include "service/log.h"
 #include "service/metrics.h"
+#include "service/namespace_budget.h"
 
 namespace gantree {
+
+// Half of what the chart gives the process.
+inline constexpr std::size_t kNamespaceMemory = std::size_t{1} << 30;
 
 struct LoopClock {
   std::function<std::chrono::steady_clock::time_point()> now = [] { return std::chrono::steady_clock::now(); };
@@ -51,6 +55,9 @@ struct LoopSurroundings {
   std::function<void()> step_aside = {};
   std::chrono::milliseconds longest_hand_over{60'000};  // then the lease is given up
   LoopClock clock = {};
+  // Has an object read, and an ObjectRead sent. Absent: what is set aside comes with its next change.
+  std::function<void(const NamespaceBudget::Aside&)> read = {};
+  std::size_t namespace_memory = kNamespaceMemory;  // see NamespaceBudget
 };
 
 class Loop {
@@ -86,6 +93,10 @@ class Loop {
 
   void take(Letter letter, Time now);
   void take_change(const LiveObject& object, Time now);
+  // The same, where there is room for it.
+  void take_new(const LiveObject& object, Time now);
+  void set_aside(const LiveObject& object, Time now);
+  void forget(const ObjectRemoved& removed, Time now);
   void take_removal(const ObjectRemoved& removed, Time now);
   void carry_out(Step step);
   void log_broken(const BrokenAnswer& broken);
@@ -114,6 +125,7 @@ class Loop {
   Dispatcher dispatcher_;
   Metrics metrics_;
   BrokenAnswers broken_answers_;
+  NamespaceBudget budget_;
   bool stopping_ = false;
   bool announced_ = false;    // that all is listed
   bool news_ = true;          // something came since the last step

@@ -14,6 +14,7 @@
 #include "http/server.h"
 #include "kube/credentials.h"
 #include "kube/leader.h"
+#include "kube/object_stream.h"
 #include "kube/watches.h"
 #include "service/inbox.h"
 #include "service/leadership.h"
@@ -113,6 +114,26 @@ bool serves_workloads(const kube::Watches& watches) {
   });
 }
 
+// By a list of one, since the right to list is there. Where it fails it is asked for again.
+void read_again(kube::Client& reader, LoopMailbox& mailbox, const NamespaceBudget::Aside& aside) {
+  const kube::ListOptions options{
+      .label_selector = {}, .field_selector = "metadata.name=" + aside.name, .limit = 1, .continue_token = {}};
+  reader.list_page(
+      resource_of(aside.group, aside.version, aside.kind, true), aside.ns, options,
+      [&mailbox, aside](kube::Reply reply) {
+        if (!reply.ok()) {
+          return;
+        }
+        reply.body.reserve(reply.body.size() + kube::kJsonPadding);
+        kube::ObjectReader objects;
+        static_cast<void>(objects.read_list(reply.body, [&](const kube::ObjectRef&, std::string_view json) {
+          if (auto object = prune(aside.group, aside.version, aside.kind, json)) {
+            mailbox.post(ObjectRead{std::move(*object)});
+          }
+        }));
+      });
+}
+
 // Whoever writes events and holds the lease is known by one name.
 template <class Options>
 Options named(Options options, const std::string& self) {
@@ -163,7 +184,9 @@ class Service {
                .stale = [this](std::chrono::steady_clock::time_point since) { return watches_->stale(since); },
                // Long enough for another that stands for election to take it.
                .step_aside = [this] { leader_->step_aside(options_.lease_duration); },
-               .longest_hand_over = options.longest_hand_over},
+               .longest_hand_over = options.longest_hand_over,
+               .read = [this](const NamespaceBudget::Aside& aside) { read_again(reader_, mailbox_, aside); },
+               .namespace_memory = options.namespace_memory},
               named(options.scheduler, self_), named(options.queues, self_), !options.leader_elect) {}
 
   Result<> run() {

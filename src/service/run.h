@@ -10,6 +10,7 @@
 #include "kueue/controller.h"
 #include "live/scheduler.h"
 #include "service/log.h"
+#include "service/loop.h"
 
 namespace gantree {
 
@@ -25,6 +26,7 @@ struct RunOptions {
   std::chrono::milliseconds watch_silence{15'000};  // a watch on which nothing comes for so long is dead
   std::chrono::milliseconds catch_up{3'000};        // see kube::ReflectorOptions
   std::chrono::milliseconds longest_hand_over{60'000};  // see LoopSurroundings
+  std::size_t namespace_memory = kNamespaceMemory;  // see NamespaceBudget; 0: no limit
   std::string listen = ":8080";                     // health and metrics; "": none
   std::string probe_listen;                         // health for the kubelet, where nobody else reaches it; "": none
   std::chrono::milliseconds patience{10'000};       // for writes under way, when told to stop

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -236,6 +237,52 @@ TEST(Loop, ALeaseThatIsLostForAMomentGivesNoRoomAwayTwice) {
     replica.turn(std::chrono::seconds(1));
   }
   EXPECT_EQ(replica.bindings(), 1);
+}
+
+TEST(Loop, WhatDoesNotFitIntoTheMemoryOfItsNamespaceIsToldAndReadAgainWhenOthersAreGone) {
+  FakeTransport transport;
+  kube::Client client(transport, nullptr);
+  LoopMailbox mailbox;
+  Log log(stderr, LogLevel::kError, LogFormat::kText);
+  std::vector<std::string> read;
+  std::chrono::steady_clock::time_point now{std::chrono::hours(1)};
+  Loop loop({.mailbox = mailbox,
+             .log = log,
+             .writer = client,
+             .synced = [] { return true; },
+             .clock = {.now = [&] { return now; }, .wall = {}},
+             .read = [&](const NamespaceBudget::Aside& aside) { read.push_back(aside.ns + "/" + aside.name); },
+             .namespace_memory = 10 << 10U},
+            {}, {}, true);
+  const auto pod = [](const std::string& ns, const std::string& name) {
+    return *prune("", "v1", "Pod",
+                  fmt::format(R"({{"metadata":{{"namespace":"{0}","name":"{1}","uid":"u-{0}-{1}"}},)"
+                              R"("spec":{{"schedulerName":"gantree","containers":[{{"name":"c"}}]}}}})",
+                              ns, name));
+  };
+  const auto turn = [&] {
+    now += std::chrono::seconds(1);
+    EXPECT_FALSE(loop.turn(mailbox.take({}), std::chrono::seconds(1)));
+  };
+  mailbox.post(ObjectChanged{pod("evil", "a")});
+  mailbox.post(ObjectChanged{pod("evil", "b")});
+  mailbox.post(ObjectChanged{pod("good", "c")});
+  for (int i = 0; i < 4; ++i) {
+    turn();
+  }
+  EXPECT_EQ(loop.scheduler().table().pods(), 2U);
+  const auto told = std::find_if(transport.sent.begin(), transport.sent.end(), [](const http::Request& request) {
+    return request.body.find("NamespaceFull") != std::string::npos;
+  });
+  ASSERT_NE(told, transport.sent.end());
+  EXPECT_THAT(told->body, HasSubstr("u-evil-b"));
+  EXPECT_TRUE(read.empty());
+  mailbox.post(ObjectRemoved{.group = "", .kind = "Pod", .ns = "evil", .name = "a"});
+  turn();
+  EXPECT_EQ(read, std::vector<std::string>{"evil/b"});
+  mailbox.post(ObjectRead{pod("evil", "b")});
+  turn();
+  EXPECT_EQ(loop.scheduler().table().pods(), 2U);
 }
 
 }  // namespace
