@@ -251,6 +251,9 @@ Result<> read_cluster_queue(const NamedObject& named, Intake& intake, Setup& set
   queue.namespace_selector = read_label_selector(read, spec, "namespaceSelector");
   const json::Value selector = read.any(spec, "namespaceSelector");
   queue.no_namespace = !selector || selector.kind() == json::Kind::kNull;
+  if (!queue.no_namespace) {
+    check_label_selector(read, selector);
+  }
   queue.cohort_name = read_parent(read, spec, {"cohort", "cohortName"});
   queue.policy = read_policy(read, spec);
   queue.groups = read_resource_groups(read, object.file, spec, {.has_parent = !queue.cohort_name.empty()}, names);

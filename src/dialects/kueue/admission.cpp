@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "dialects/core/label_selector.h"
 #include "dialects/core/pod.h"
 #include "dialects/intake.h"
 #include "dialects/kueue/admin.h"
@@ -95,11 +94,6 @@ Admission validate_cluster_queue(const NamedObject& named) {
   }
   const json::Value spec = named.object.value["spec"];
   const json::Value selector = spec["namespaceSelector"];
-  json::Reader read(named.object.file, named.object.value, fmt::format("ClusterQueue \"{}\"", named.name));
-  check_label_selector(read, selector);
-  if (!read.ok()) {
-    return refused(named, read.error().value());
-  }
   if (!selector || selector.kind() == json::Kind::kNull) {
     admission.warnings.push_back(fmt::format(
         "ClusterQueue \"{}\" has no spec.namespaceSelector, so no namespace may use it; {{}} is for all", named.name));

@@ -88,6 +88,15 @@ TEST(KueueClusterQueue, WithoutItsFlavorsKeepsItsJobsWaiting) {
             "its queue is not active: test.yaml:8: ClusterQueue \"cq\": there is no ResourceFlavor \"f\"");
 }
 
+TEST(KueueClusterQueue, TakesNoNamespaceSelectorThatMakesNoSense) {
+  const std::string queue = flavor("{}") + cluster_queue(kQuotaOfF) + "  namespaceSelector: ";
+  EXPECT_EQ(World(queue + "{matchExpressions: [{key: k, operator: In, values: [x]}]}\n").error(), "");
+  EXPECT_NE(World(queue + "{matchExpressions: [{key: k, operator: In}]}\n")
+                .error()
+                .find("spec.namespaceSelector.matchExpressions[0].values must not be empty with operator In"),
+            std::string::npos);
+}
+
 TEST(KueueClusterQueue, NeedsQuotaForWhatItCoversAndNothingElse) {
   const auto error = [](const std::string& resources) {
     return World(flavor("{}") + cluster_queue("  - coveredResources: [cpu, memory]\n    flavors:\n    - {name: f, "
