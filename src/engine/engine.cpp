@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -22,6 +23,8 @@ namespace gantree {
 namespace {
 
 constexpr std::size_t kMostOccupied = 64;
+// Of so many gangs the whole input is told.
+constexpr std::size_t kMostBroken = 8;
 
 void collect_exclusive(const Group& group, TopologyId topology, const std::string& kind,
                        const std::vector<std::vector<HostShare>>& hosts, std::size_t& next,
@@ -165,6 +168,7 @@ struct Engine::Parts {
   std::uint64_t holds_version = 1;
   std::map<std::tuple<std::string, TopologyId, int>, Occupied> occupied_domains;
   std::function<void(const BrokenAnswer&)> tell_of_broken_answer;
+  std::set<std::string> broken;  // gangs whose input was told: it is as long as the cluster is large
 };
 
 Engine::Engine(Inventory& inventory) : parts_(std::make_unique<Parts>(inventory)) {}
@@ -265,10 +269,11 @@ Outcome Engine::checked(const Gang& gang, Outcome outcome) {
     return outcome;
   }
   if (parts_->tell_of_broken_answer) {
-    parts_->tell_of_broken_answer(
-        {.gang = gang.key.ns + "/" + gang.key.name,
-         .fault = *fault,
-         .input = replay_text(gang, parts_->inventory, parts_->topologies, parts_->exclusives)});
+    BrokenAnswer broken{.gang = gang.key.ns + "/" + gang.key.name, .fault = *fault, .input = {}};
+    if (parts_->broken.size() < kMostBroken && parts_->broken.insert(broken.gang).second) {
+      broken.input = replay_text(gang, parts_->inventory, parts_->topologies, parts_->exclusives);
+    }
+    parts_->tell_of_broken_answer(broken);
   }
   return {.placement = {},
           .counts = {},

@@ -34,7 +34,7 @@ struct Outcome {
 struct BrokenAnswer {
   std::string gang;   // namespace/name
   std::string fault;  // which rule, in one sentence
-  std::string input;  // gang and hosts, to ask again (replay.h)
+  std::string input;  // gang and hosts, to ask again (replay.h); only the first time, and of few gangs: it is long
 };
 
 // The domains of a level that a hold keeps others of its kind out of: every domain with pods of the

@@ -3,14 +3,15 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <string>
 
 #include "engine/engine.h"
 
 namespace gantree {
 
-// One file a gang, in one folder, and no more than a few: a bug that comes up with every decision fills no disk.
+// One file a gang, in one folder, and no more than a few: a bug that comes up with every decision fills no disk. What
+// is there already is not written to, whoever made it.
 // One thread owns it.
 class BrokenAnswers {
  public:
@@ -24,7 +25,7 @@ class BrokenAnswers {
 
  private:
   std::filesystem::path folder_;
-  std::set<std::string> kept_;  // by file name
+  std::map<std::string, std::string> kept_;  // files by gang
 };
 
 }  // namespace gantree
