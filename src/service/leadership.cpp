@@ -30,7 +30,8 @@ kube::LeaderHandlers leader_handlers(const LeadershipNews& news) {
                 const unsigned count = ++*failures;
                 if ((count & (count - 1)) == 0) {
                   news.log.warning(
-                      "the lease cannot be read or written, so this process schedules nothing; gantree doctor tells what is missing",
+                      "the lease cannot be read or written, so this process schedules nothing; gantree doctor tells "
+                      "what is missing",
                       {{"what", what}, {"failures", std::to_string(count)}});
                 }
               }};

@@ -177,9 +177,9 @@ void Loop::limit_hand_over() {
   }
   const std::vector<std::string> stale =
       surroundings_.stale ? surroundings_.stale(step.since) : std::vector<std::string>();
-  surroundings_.log.warning("gives the lease up: watches could not be shown to be as fresh as it",
-                            {{"resources", fmt::format("{}", fmt::join(stale, ", "))},
-                             {"after", fmt::format("{}ms", limit.count())}});
+  surroundings_.log.warning(
+      "gives the lease up: watches could not be shown to be as fresh as it",
+      {{"resources", fmt::format("{}", fmt::join(stale, ", "))}, {"after", fmt::format("{}ms", limit.count())}});
   metrics_.gave_hand_over_up();
   ++given_up_;
   step.state = State::kGaveUp;

@@ -131,7 +131,7 @@ class Loop {
   bool news_ = true;          // something came since the last step
   std::optional<Time> wake_;  // the last step asked for it
   std::optional<HandOver> hand_over_;
-  int given_up_ = 0;  // hand-overs in a row
+  int given_up_ = 0;                           // hand-overs in a row
   std::optional<Steady::time_point> give_up_;  // when told to stop
   Steady::time_point rest_until_ = {};
   std::atomic<bool> synced_ = false;
