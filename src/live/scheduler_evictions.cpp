@@ -215,9 +215,9 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below,
   for (const auto& [front, bundle] : asking) {
     seen.insert(bundle.begin(), bundle.end());
   }
-  std::map<std::string_view, bool> known;  // by namespace
+  std::map<std::string, bool> known;  // by namespace
   const auto too_many_budgets = [&](std::string_view ns) {
-    const auto [it, fresh] = known.try_emplace(ns);
+    const auto [it, fresh] = known.try_emplace(std::string(ns));
     it->second = fresh ? this->too_many_budgets(ns) : it->second;
     return it->second;
   };
