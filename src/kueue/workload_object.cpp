@@ -320,10 +320,10 @@ json::Out write_requeues(int times) {
 }
 
 json::Out write_unhealthy(const std::set<std::string>& nodes) {
-  constexpr std::size_t kMost = 1000;  // the schema takes no more
+  constexpr std::size_t kMostNodes = 1000;  // the schema takes no more
   json::Out::Array list;
   for (const std::string& node : nodes) {
-    if (list.size() < kMost) {
+    if (list.size() < kMostNodes) {
       list.push_back(std::move(json::Out::object().add("name", node)));
     }
   }
