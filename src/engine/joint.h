@@ -37,7 +37,7 @@ struct JointRule {
 struct JointUnit {
   std::vector<std::size_t> parts;
   int depth = 0;
-  int groups = 1;  // alike: the domains of each are counted, as far as they can be told apart
+  int groups = 1;  // alike: the domains of each are counted, as far as they can be distinguished
 };
 
 struct JointProblem {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kFewParts = 8;  // of which the best placement is mostly found without merging any
 
-// By depth of units and level, the domains that every unit has pods in; of alike groups that are not told apart, as
+// By depth of units and level, the domains that every unit has pods in; of alike groups that are not distinguished, as
 // many as there must be at the least.
 std::map<std::pair<int, int>, std::int64_t> unit_domains(const GangPlan& plan, const std::vector<Shares>& shares,
                                                          const DomainTree& tree, const PlanNode& node) {

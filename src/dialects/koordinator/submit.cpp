@@ -258,8 +258,9 @@ bool Submitter::has_started(const std::vector<Part>& parts) {
   });
 }
 
-// Where nobody kept record, the pods tell: whoever binds a gang has its minimum before it, so what was cut short there
-// waits since before the first pod was started. Who lost pods later has others in their place that are younger.
+// Without a record the pods tell: a scheduler binds a gang when all pods of its minimum are there, so those of a gang
+// that was cut short are older than the start of its first pod. A gang that lost pods later has younger ones in their
+// place.
 bool Submitter::is_half_started(const std::vector<Part>& parts) {
   std::int64_t first_start = std::numeric_limits<std::int64_t>::max();
   int bound = 0;

@@ -1,4 +1,4 @@
-// Pods of a job that are over and will not be made again, by its own word: whoever queues it again asks for the others.
+// Pods of a job that are over and will not be made again, by its own status: queued again, it asks for the others.
 #pragma once
 
 #include <string_view>
