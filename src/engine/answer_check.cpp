@@ -32,8 +32,18 @@ struct Owner {
 class AnswerCheck {
  public:
   AnswerCheck(const AnswerContext& context, const Gang& gang, const std::vector<int>& counts,
-              const Placement& placement)
-      : context_(context), gang_(gang), counts_(counts), placement_(placement), sets_(pod_sets(gang.root)) {}
+              const Placement& placement, AnswerScratch& scratch)
+      : context_(context),
+        gang_(gang),
+        counts_(counts),
+        placement_(placement),
+        sets_(scratch.sets),
+        topologies_(scratch.topologies),
+        shares_(scratch.shares) {
+    sets_.clear();
+    each_pod_set(gang.root, [&](const PodSet& set) { sets_.push_back(&set); });
+    topologies_.assign(sets_.size(), gang.topology);
+  }
 
   Fault run() {
     if (counts_.size() != sets_.size() || placement_.pod_sets.size() != sets_.size()) {
@@ -67,12 +77,7 @@ class AnswerCheck {
     TopologyId topology;
   };
 
-  // Pods of one set on one host.
-  struct Share {
-    NodeId node;
-    std::uint32_t set = 0;
-    int count = 0;
-  };
+  using Share = AnswerScratch::Share;
 
   void check_set(std::size_t set);
   void check_room();
@@ -90,8 +95,9 @@ class AnswerCheck {
   const Gang& gang_;
   const std::vector<int>& counts_;
   const Placement& placement_;
-  std::vector<const PodSet*> sets_;
-  std::vector<TopologyId> topologies_ = std::vector<TopologyId>(sets_.size());  // by pod set
+  std::vector<const PodSet*>& sets_;
+  std::vector<TopologyId>& topologies_;  // by pod set
+  std::vector<Share>& shares_;
   std::vector<Owner> owners_;
   Fault fault_;
 };
@@ -125,27 +131,23 @@ void AnswerCheck::check_set(std::size_t set) {
 
 // No host gives more than it has left.
 void AnswerCheck::check_room() {
-  std::vector<Share> shares;
-  shares.reserve(sets_.size());
+  shares_.clear();
   for (std::uint32_t set = 0; set < sets_.size(); ++set) {
     for (const HostShare& share : placement_.pod_sets[set]) {
-      shares.push_back({share.node, set, share.count});
+      shares_.push_back({share.node, set, share.count});
     }
   }
   const auto before = [](const Share& a, const Share& b) {
     return std::pair(a.node, a.set) < std::pair(b.node, b.set);
   };
-  if (!std::is_sorted(shares.begin(), shares.end(), before)) {
-    std::sort(shares.begin(), shares.end(), before);
+  if (!std::is_sorted(shares_.begin(), shares_.end(), before)) {
+    std::sort(shares_.begin(), shares_.end(), before);
   }
-  for (std::size_t begin = 0; begin < shares.size();) {
-    std::size_t end = begin + 1;
-    while (end < shares.size() && shares[end].node == shares[begin].node) {
+  for (std::size_t begin = 0, end = 0; begin < shares_.size(); begin = end) {
+    while (end < shares_.size() && shares_[end].node == shares_[begin].node) {
       ++end;
     }
-    check_host(
-        {shares.begin() + static_cast<std::ptrdiff_t>(begin), shares.begin() + static_cast<std::ptrdiff_t>(end)});
-    begin = end;
+    check_host(std::span(shares_).subspan(begin, end - begin));
   }
 }
 
@@ -335,6 +337,9 @@ void AnswerCheck::check_pieces(const Constraint& constraint, const Subject& subj
 
 // No two owners share a domain that one of them wants to itself, unless one is a part of the other.
 void AnswerCheck::check_owners() {
+  if (owners_.size() < 2) {
+    return;
+  }
   // Keyed by the owned domain: who is found there from a finer level is in the way, too.
   std::map<std::tuple<TopologyId, int, std::uint32_t>, std::vector<const Owner*>> owned;
   for (const Owner& owner : owners_) {
@@ -361,8 +366,8 @@ void AnswerCheck::check_owners() {
 }  // namespace
 
 std::optional<std::string> answer_fault(const AnswerContext& context, const Gang& gang, const std::vector<int>& counts,
-                                        const Placement& placement) {
-  return AnswerCheck(context, gang, counts, placement).run();
+                                        const Placement& placement, AnswerScratch& scratch) {
+  return AnswerCheck(context, gang, counts, placement, scratch).run();
 }
 
 }  // namespace gantree

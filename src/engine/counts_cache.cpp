@@ -6,10 +6,13 @@ namespace gantree {
 
 SlotCounts& CountsCache::get(TopologyId topology, const DomainTree& tree, const PodShape& shape,
                              const std::vector<Slice>& slices, Fill fill) {
-  Entry& entry = entries_[Key{topology, fill, slices, shape}];
-  if (entry.counts == nullptr) {
-    entry.counts = std::make_unique<SlotCounts>(inventory_, tree, shape, slices, fill);
+  // Mostly it is there: only a new one needs a key of its own.
+  auto it = entries_.find(std::tie(topology, fill, slices, shape));
+  if (it == entries_.end()) {
+    it = entries_.try_emplace(Key{topology, fill, slices, shape}).first;
+    it->second.counts = std::make_unique<SlotCounts>(inventory_, tree, shape, slices, fill);
   }
+  Entry& entry = it->second;
   entry.used = ++clock_;
   entry.counts->refresh();
   return *entry.counts;

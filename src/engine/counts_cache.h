@@ -33,7 +33,7 @@ class CountsCache {
   };
 
   const Inventory& inventory_;
-  std::map<Key, Entry> entries_;
+  std::map<Key, Entry, std::less<>> entries_;
   std::uint64_t clock_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,5 +78,8 @@ class DomainTree {
   std::vector<std::uint32_t> host_of_;  // by node id
   std::uint64_t structure_ = 0;
 };
+
+// The tree of a topology as it is now.
+using TreeOf = std::function<const DomainTree&(TopologyId)>;
 
 }  // namespace gantree

@@ -54,8 +54,9 @@ void collect_exclusive(const Group& group, TopologyId topology, const std::strin
 }
 
 bool asks_for_nothing(const Gang& gang) {
-  const std::vector<const PodSet*> sets = pod_sets(gang.root);
-  return std::all_of(sets.begin(), sets.end(), [](const PodSet* set) { return set->count <= 0; });
+  bool nothing = true;
+  each_pod_set(gang.root, [&](const PodSet& set) { nothing &= set.count <= 0; });
+  return nothing;
 }
 
 // A refusal is about the fewest pods with which the gang may start.
@@ -144,6 +145,19 @@ struct Engine::Parts {
             [this, &gang](TopologyId id, int level) { return occupied(gang.exclusive_kind, id, level); }};
   }
 
+  void book(const Gang& gang, const Placement& placement, int by) {
+    std::size_t set = 0;
+    each_pod_set(gang.root, [&](const PodSet& pod_set) {
+      GANTREE_CHECK(set < placement.pod_sets.size());
+      for (const HostShare& share : placement.pod_sets[set]) {
+        inventory.take(share.node, pod_set.shape.requests, std::int64_t{by} * share.count);
+      }
+      ++set;
+    });
+    GANTREE_CHECK(set == placement.pod_sets.size());
+    note_exclusive(gang, placement, by);
+  }
+
   void note_exclusive(const Gang& gang, const Placement& placement, int by) {
     std::vector<ExclusiveHold> found;
     std::size_t next = 0;
@@ -162,6 +176,8 @@ struct Engine::Parts {
 
   Inventory& inventory;
   CountsCache cache;
+  const TreeOf tree_of = [this](TopologyId id) -> const DomainTree& { return tree(id); };
+  AnswerScratch scratch;
   std::vector<Topology> topologies;
   std::vector<std::unique_ptr<DomainTree>> trees;
   std::map<ExclusiveHold, int> exclusives;
@@ -245,7 +261,7 @@ Outcome Engine::place(const Gang& gang) {
       GANTREE_CHECK(fits_now(*now.counts) == Verdict::kFound);
     }
     outcome.counts = *now.counts;
-    outcome.placement = in_rank_order(gang, plan, answer.shares, context);
+    outcome.placement = in_rank_order(gang, plan, answer.shares, parts_->tree_of);
     return checked(gang, std::move(outcome));
   }
   const CountChoice ever = least_that_fit(
@@ -261,10 +277,11 @@ Outcome Engine::checked(const Gang& gang, Outcome outcome) {
   if (!outcome.placement) {
     return outcome;
   }
-  const AnswerContext context{
-      parts_->inventory, [this](TopologyId id) -> const DomainTree& { return parts_->tree(id); },
-      [&](TopologyId id, int level) { return parts_->occupied(gang.exclusive_kind, id, level); }};
-  const std::optional<std::string> fault = answer_fault(context, gang, outcome.counts, *outcome.placement);
+  const AnswerContext context{parts_->inventory, parts_->tree_of, [&](TopologyId id, int level) {
+                                return parts_->occupied(gang.exclusive_kind, id, level);
+                              }};
+  const std::optional<std::string> fault =
+      answer_fault(context, gang, outcome.counts, *outcome.placement, parts_->scratch);
   if (!fault) {
     return outcome;
   }
@@ -288,25 +305,11 @@ void Engine::on_broken_answer(std::function<void(const BrokenAnswer&)> tell) {
 }
 
 void Engine::take(const Gang& gang, const Placement& placement) {
-  const std::vector<const PodSet*> sets = pod_sets(gang.root);
-  GANTREE_CHECK(placement.pod_sets.size() == sets.size());
-  for (std::size_t set = 0; set < sets.size(); ++set) {
-    for (const HostShare& share : placement.pod_sets[set]) {
-      parts_->inventory.take(share.node, sets[set]->shape.requests, share.count);
-    }
-  }
-  parts_->note_exclusive(gang, placement, 1);
+  parts_->book(gang, placement, 1);
 }
 
 void Engine::give(const Gang& gang, const Placement& placement) {
-  const std::vector<const PodSet*> sets = pod_sets(gang.root);
-  GANTREE_CHECK(placement.pod_sets.size() == sets.size());
-  for (std::size_t set = 0; set < sets.size(); ++set) {
-    for (const HostShare& share : placement.pod_sets[set]) {
-      parts_->inventory.give(share.node, sets[set]->shape.requests, share.count);
-    }
-  }
-  parts_->note_exclusive(gang, placement, -1);
+  parts_->book(gang, placement, -1);
 }
 
 void Engine::evict(const RunningGang& gang) {

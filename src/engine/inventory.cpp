@@ -31,7 +31,7 @@ NodeId Inventory::upsert(Node node) {
     free_[r][id.index()] += now - allocatable_[r][id.index()];
     allocatable_[r][id.index()] = now;
   }
-  note(id);
+  note({id, true});
   return id;
 }
 
@@ -53,7 +53,7 @@ void Inventory::remove(NodeId id) {
   if (alive_[id.index()]) {
     alive_[id.index()] = false;
     ++structure_;
-    note(id);
+    note({id, true});
   }
 }
 
@@ -72,11 +72,13 @@ std::int64_t Inventory::free(NodeId id, ResourceId resource) const {
 }
 
 void Inventory::take(NodeId id, const Amounts& request, std::int64_t count) {
-  grow_columns();
   for (const auto& [resource, amount] : request.entries()) {
+    if (resource.index() >= free_.size()) {
+      grow_columns();
+    }
     free_[resource.index()][id.index()] -= amount * count;
   }
-  note(id);
+  note({id, false});
 }
 
 void Inventory::give(NodeId id, const Amounts& request, std::int64_t count) {
@@ -104,14 +106,14 @@ std::int64_t Inventory::room_in(const std::vector<std::vector<std::int64_t>>& co
   return room;
 }
 
-std::optional<std::span<const NodeId>> Inventory::changed_since(std::uint64_t position) const {
+std::optional<std::span<const Inventory::Change>> Inventory::changed_since(std::uint64_t position) const {
   if (position < log_base_) {
     return std::nullopt;
   }
   return std::span(log_).subspan(static_cast<std::size_t>(position - log_base_));
 }
 
-void Inventory::note(NodeId id) {
+void Inventory::note(Change change) {
   // Whoever is further behind than the whole cluster recounts from scratch
   // sooner than it reads the log; the others read on.
   if (log_.size() >= std::max(kMinLog, 2 * nodes_.size())) {
@@ -119,7 +121,7 @@ void Inventory::note(NodeId id) {
     log_base_ += half;
     log_.erase(log_.begin(), log_.begin() + static_cast<std::ptrdiff_t>(half));
   }
-  log_.push_back(id);
+  log_.push_back(change);
 }
 
 void Inventory::grow_columns() {

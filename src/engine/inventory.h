@@ -56,13 +56,18 @@ class Inventory {
 
   // Grows whenever a node comes, goes, or changes its labels.
   [[nodiscard]] std::uint64_t structure() const { return structure_; }
-  // The hosts changed (free, allocatable, taints, readiness) since a position
-  // of the log; nullopt where the log no longer reaches back that far.
+  // A change of a host. What it offers changes with every pod; who may run there only where the node itself
+  // does (allocatable, taints, readiness).
+  struct Change {
+    NodeId node;
+    bool itself = false;
+  };
+  // The changes since a position of the log; nullopt where the log no longer reaches back that far.
   [[nodiscard]] std::uint64_t position() const { return log_base_ + log_.size(); }
-  [[nodiscard]] std::optional<std::span<const NodeId>> changed_since(std::uint64_t position) const;
+  [[nodiscard]] std::optional<std::span<const Change>> changed_since(std::uint64_t position) const;
 
  private:
-  void note(NodeId id);
+  void note(Change change);
   void grow_columns();
   [[nodiscard]] std::int64_t room_in(const std::vector<std::vector<std::int64_t>>& columns, NodeId id,
                                      const Amounts& request) const;
@@ -76,7 +81,7 @@ class Inventory {
   std::vector<std::vector<std::int64_t>> free_;         // [resource][node]
   std::uint64_t structure_ = 0;
   std::uint64_t log_base_ = 0;
-  std::vector<NodeId> log_;
+  std::vector<Change> log_;
 };
 
 }  // namespace gantree

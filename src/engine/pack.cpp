@@ -101,6 +101,30 @@ std::vector<Domain> fewest_children(const SlotCounts& counts, const Scope& scope
   return found;
 }
 
+// The children of a domain that have room: the least of it first, then those that the pods prefer, then names.
+std::vector<std::uint32_t> smallest_first(const SlotCounts& counts, Domain domain) {
+  const Range range = counts.tree().children(domain);
+  const std::span<const int> capacities = counts.capacities(domain.level + 1);
+  // Room and position in one word, which sorts quickly.
+  std::vector<std::uint64_t> words;
+  words.reserve(range.size());
+  for (std::uint32_t c = range.begin; c < range.end; ++c) {
+    if (capacities[c] > 0) {
+      words.push_back(static_cast<std::uint64_t>(capacities[c]) << 32 | c);
+    }
+  }
+  std::sort(words.begin(), words.end());
+  std::vector<std::uint32_t> order(words.size());
+  std::transform(words.begin(), words.end(), order.begin(),
+                 [](std::uint64_t word) { return static_cast<std::uint32_t>(word); });
+  if (counts.has_scores() && domain.level + 1 == counts.tree().host_level()) {
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(capacities[a], -counts.score(a)) < std::pair(capacities[b], -counts.score(b));
+    });
+  }
+  return order;
+}
+
 // Less room first; among equals, less room in the domains around them; then names.
 bool tighter(const SlotCounts& counts, Domain a, Domain b) {
   const std::uint32_t first = a.index;
@@ -265,23 +289,14 @@ void pack_greedily(const SlotCounts& counts, Domain domain, int pods, Shares& ou
 }
 
 std::vector<std::pair<std::uint32_t, int>> choose_children(const SlotCounts& counts, Domain domain, int k, int pods) {
-  const Range range = counts.tree().children(domain);
-  const bool hosts = domain.level + 1 == counts.tree().host_level();
-  std::vector<std::uint32_t> order;  // smallest first
-  for (std::uint32_t c = range.begin; c < range.end; ++c) {
-    if (counts.capacity({domain.level + 1, c}) > 0) {
-      order.push_back(c);
-    }
-  }
-  const auto capacity = [&](std::uint32_t c) { return counts.capacity({domain.level + 1, c}); };
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(capacity(a), hosts ? -counts.score(a) : 0, a) <
-           std::tuple(capacity(b), hosts ? -counts.score(b) : 0, b);
-  });
+  const std::vector<std::uint32_t> order = smallest_first(counts, domain);
+  const std::span<const int> capacities = counts.capacities(domain.level + 1);
+  const auto capacity = [&](std::uint32_t c) { return capacities[c]; };
   // Take a child as soon as it, with the largest of the rest, holds what is
   // left. `tail` is the sum of the largest children still to be taken.
   const auto best = counts.best(domain);
   std::vector<std::pair<std::uint32_t, int>> chosen;
+  chosen.reserve(static_cast<std::size_t>(k));
   int left = pods;
   std::size_t next = 0;
   for (int wanted = k; wanted > 0 && left > 0; --wanted) {

@@ -2,29 +2,46 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <utility>
 
 namespace gantree {
 
 namespace {
 
-// The hosts of one pod set by position, each once.
-Shares merged(const GangPlan& plan, const std::vector<Shares>& shares, std::size_t pod_set) {
+// By pod set: its parts, which may be several.
+using PartOf = std::pair<std::size_t, std::size_t>;  // pod set, part
+std::vector<PartOf> parts_by_set(const GangPlan& plan) {
+  std::vector<PartOf> found;
+  found.reserve(plan.parts.size());
+  for (std::size_t part = 0; part < plan.parts.size(); ++part) {
+    found.emplace_back(plan.parts[part].pod_set, part);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// The hosts of some parts by position, each once.
+Shares merged(std::span<const PartOf> parts, const std::vector<Shares>& shares) {
   Shares all;
-  for (std::size_t p = 0; p < plan.parts.size(); ++p) {
-    if (plan.parts[p].pod_set == pod_set) {
-      all.insert(all.end(), shares[p].begin(), shares[p].end());
-    }
+  for (const auto& [set, part] : parts) {
+    all.insert(all.end(), shares[part].begin(), shares[part].end());
+  }
+  const auto one_after_the_other = [](const HostPods& a, const HostPods& b) { return a.host >= b.host; };
+  if (std::adjacent_find(all.begin(), all.end(), one_after_the_other) == all.end()) {
+    return all;
   }
   std::sort(all.begin(), all.end());
-  Shares once;
-  for (const HostPods& share : all) {
-    if (!once.empty() && once.back().host == share.host) {
-      once.back().count += share.count;
+  std::size_t once = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (all[once].host == all[i].host) {
+      all[once].count += all[i].count;
     } else {
-      once.push_back(share);
+      all[++once] = all[i];
     }
   }
-  return once;
+  all.resize(once + 1);
+  return all;
 }
 
 // Moves the domain with the smaller last piece to the end, level by level.
@@ -100,22 +117,22 @@ void find_followers(const Group& group, std::vector<bool>& follows) {
 }  // namespace
 
 Placement in_rank_order(const Gang& gang, const GangPlan& plan, const std::vector<Shares>& shares,
-                        const SearchContext& context) {
+                        const TreeOf& tree_of) {
   const std::vector<const PodSet*> sets = pod_sets(gang.root);
   Placement placement;
   placement.pod_sets.resize(sets.size());
+  const std::vector<PartOf> parts = parts_by_set(plan);
   std::vector<bool> follows;
   find_followers(gang.root, follows);
   const DomainTree* last_tree = nullptr;
   std::uint32_t last_host = 0;
-  for (std::size_t set = 0; set < sets.size(); ++set) {
-    const auto part =
-        std::find_if(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.pod_set == set; });
-    if (part == plan.parts.end()) {
-      continue;
+  for (std::size_t first = 0, end = 0; first < parts.size(); first = end) {
+    const std::size_t set = parts[first].first;
+    while (end < parts.size() && parts[end].first == set) {
+      ++end;
     }
-    const DomainTree& tree = context.counts(*part, Fill::kNow).tree();
-    Shares hosts = merged(plan, shares, set);
+    const DomainTree& tree = tree_of(plan.parts[parts[first].second].topology);
+    Shares hosts = merged(std::span(parts).subspan(first, end - first), shares);
     if (const LastPieceLast last(tree, sets[set]->constraint.slices, hosts); last.needed()) {
       last.sort(hosts);
     } else if (follows[set] && last_tree == &tree) {
@@ -125,6 +142,7 @@ Placement in_rank_order(const Gang& gang, const GangPlan& plan, const std::vecto
       last_tree = &tree;
       last_host = hosts.back().host;
     }
+    placement.pod_sets[set].reserve(hosts.size());
     for (const HostPods& share : hosts) {
       placement.pod_sets[set].push_back({tree.node(share.host), share.count});
     }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/gang_plan.h"
-#include "engine/search.h"
+#include "engine/pack.h"
 #include "model/decision.h"
 
 namespace gantree {
@@ -13,6 +13,6 @@ namespace gantree {
 // of a group that asks to be together: workers begin where their leader is. Where slices leave a smaller last piece,
 // the domain that holds it comes last on every level, so that piece i is ranks i*size up to (i+1)*size.
 [[nodiscard]] Placement in_rank_order(const Gang& gang, const GangPlan& plan, const std::vector<Shares>& shares,
-                                      const SearchContext& context);
+                                      const TreeOf& tree_of);
 
 }  // namespace gantree

@@ -67,6 +67,7 @@ void SlotCounts::rebuild() {
   score_.clear();
   has_scores_ = false;
   for (std::uint32_t host = 0; host < tree_.size(hosts); ++host) {
+    read_node(host);
     capacity_.back()[host] = whole(hosts, count_slots(host));
   }
   for (int level = hosts - 1; level >= 0; --level) {
@@ -82,9 +83,9 @@ void SlotCounts::rebuild() {
   top_stale_ = true;
 }
 
-int SlotCounts::count_slots(std::uint32_t host) {
-  const NodeId id = tree_.node(host);
-  const Node& node = inventory_.node(id);
+// Who may run there, and who would like to: what pods that come and go do not change.
+void SlotCounts::read_node(std::uint32_t host) {
+  const Node& node = inventory_.node(tree_.node(host));
   ineligible_[host] = eligibility(shape_, node, inventory_.strings());
   if (!shape_.preferred.empty() || !node.taints.empty()) {
     const int score = preference(shape_, node, inventory_.strings());
@@ -98,9 +99,13 @@ int SlotCounts::count_slots(std::uint32_t host) {
   } else if (has_scores_) {
     score_[host] = 0;
   }
+}
+
+int SlotCounts::count_slots(std::uint32_t host) const {
   if (ineligible_[host] != Ineligible::kNo) {
     return 0;
   }
+  const NodeId id = tree_.node(host);
   const std::int64_t room =
       fill_ == Fill::kNow ? inventory_.room(id, shape_.requests) : inventory_.room_when_empty(id, shape_.requests);
   // Sums over the whole tree stay within an int.
@@ -117,8 +122,11 @@ void SlotCounts::refresh() {
     rebuild();
     return;
   }
-  for (const NodeId id : *changed) {
-    if (const std::uint32_t host = tree_.host_of(id); host != DomainTree::kNowhere) {
+  for (const auto& [node, itself] : *changed) {
+    if (const std::uint32_t host = tree_.host_of(node); host != DomainTree::kNowhere) {
+      if (itself) {
+        read_node(host);
+      }
       change(host, whole(tree_.host_level(), count_slots(host)));
     }
   }

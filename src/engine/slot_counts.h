@@ -71,7 +71,8 @@ class SlotCounts {
  private:
   static constexpr int kMaxPeaks = 64;
 
-  [[nodiscard]] int count_slots(std::uint32_t host);
+  void read_node(std::uint32_t host);
+  [[nodiscard]] int count_slots(std::uint32_t host) const;
   void rebuild();
   void change(std::uint32_t host, int slots);
   void summarize(Domain domain);

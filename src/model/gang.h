@@ -82,4 +82,15 @@ struct Gang {
 // its nested groups). Every list "by pod set" is in this order.
 [[nodiscard]] std::vector<const PodSet*> pod_sets(const Group& root);
 
+// Calls `look` on each of them, in the same order.
+template <class Look>
+void each_pod_set(const Group& group, Look&& look) {
+  for (const PodSet& pod_set : group.pod_sets) {
+    look(pod_set);
+  }
+  for (const Group& nested : group.groups) {
+    each_pod_set(nested, look);
+  }
+}
+
 }  // namespace gantree
