@@ -27,12 +27,12 @@ void each_constraint(Group& group, const std::function<void(Constraint&)>& chang
   }
 }
 
-void each_pod_set(Group& group, const std::function<void(PodSet&)>& change) {
+void change_pod_sets(Group& group, const std::function<void(PodSet&)>& change) {
   for (PodSet& set : group.pod_sets) {
     change(set);
   }
   for (Group& nested : group.groups) {
-    each_pod_set(nested, change);
+    change_pod_sets(nested, change);
   }
 }
 
@@ -107,7 +107,7 @@ class Request {
     const auto make = [&](int pods) {
       Gang gang = gang_;
       alike = 0;
-      each_pod_set(gang.root, [&](PodSet& set) {
+      change_pod_sets(gang.root, [&](PodSet& set) {
         if (set.shape == measured->shape && set.count == measured->count && set.min_count == measured->min_count) {
           ++alike;
           set.count = pods;
@@ -154,7 +154,7 @@ class Request {
       for (int i = kept; i < groups; ++i) {
         Group& left_out = changed->groups[static_cast<std::size_t>(i)];
         drop_minima(left_out);
-        each_pod_set(left_out, [](PodSet& set) { set.count = set.min_count = 0; });
+        change_pod_sets(left_out, [](PodSet& set) { set.count = set.min_count = 0; });
       }
       return gang;
     };
@@ -257,7 +257,7 @@ class Request {
                                                                             : std::int64_t{1} << kFineBits;
     const auto make = [&](std::int64_t steps) {
       Gang gang = gang_;
-      each_pod_set(gang.root, [&](PodSet& set) {
+      change_pod_sets(gang.root, [&](PodSet& set) {
         if (set.shape == measured->shape) {
           set.shape.requests.set(resource, steps * step);
         }
@@ -281,7 +281,7 @@ class Request {
       return;
     }
     Gang gang = gang_;
-    each_pod_set(gang.root, [](PodSet& set) {
+    change_pod_sets(gang.root, [](PodSet& set) {
       set.shape.node_selector.clear();
       set.shape.affinity.reset();
     });
@@ -296,7 +296,7 @@ class Request {
       Toleration toleration;
       toleration.key = plight_.cluster.inventory().strings().intern(key);
       toleration.op = TolerationOperator::kExists;
-      each_pod_set(gang.root, [&](PodSet& set) { set.shape.tolerations.push_back(toleration); });
+      change_pod_sets(gang.root, [&](PodSet& set) { set.shape.tolerations.push_back(toleration); });
       if (const auto trial = try_gang(plight_, gang)) {
         add(RemedyKind::kTolerate, *trial).subject = key;
         return;
