@@ -123,4 +123,31 @@ Gang bench_group(const BenchCluster& cluster, BenchAsk ask, int workers) {
   return gang;
 }
 
+std::vector<BenchGroups> bench_groups(const BenchCluster& cluster) {
+  std::vector<BenchGroups> all;
+  // So many groups like the root of a gang.
+  const auto add = [&](const std::string& name, int groups, const Gang& one) {
+    BenchGroups what{name, one};
+    what.gang.exclusive_kind = "replicas";
+    what.gang.root = {};
+    for (int g = 0; g < groups; ++g) {
+      Group group = one.root;
+      group.name = fmt::format("group-{}", g);
+      for (PodSet& set : group.pod_sets) {
+        set.name = fmt::format("{}-{}", group.name, set.name);
+      }
+      what.gang.root.groups.push_back(std::move(group));
+    }
+    all.push_back(std::move(what));
+  };
+  Gang eight = bench_gang(cluster, BenchAsk::kRequiredRack, 8, 1);
+  eight.root.constraint = std::exchange(eight.root.pod_sets.front().constraint, {});
+  add("alike_in_racks/groups:16/pods:8", 16, eight);
+  eight.root.constraint.exclusive = eight.root.constraint.required;
+  add("alone_in_racks/groups:64/pods:8", 64, eight);
+  add("leader_in_block/workers:511", 1, bench_group(cluster, BenchAsk::kRequiredBlock, 511));
+  add("leaders_in_racks/groups:256/workers:7", 256, bench_group(cluster, BenchAsk::kRequiredRack, 7));
+  return all;
+}
+
 }  // namespace gantree

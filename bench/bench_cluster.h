@@ -39,4 +39,11 @@ inline constexpr BenchAsk kAllAsks[] = {BenchAsk::kRequiredRack, BenchAsk::kRequ
 // A leader of two GPUs and its workers as one group in a rack or block.
 [[nodiscard]] Gang bench_group(const BenchCluster& cluster, BenchAsk ask, int workers);
 
+// Gangs of many groups, each with a name to ask for it by.
+struct BenchGroups {
+  std::string name;
+  Gang gang;
+};
+[[nodiscard]] std::vector<BenchGroups> bench_groups(const BenchCluster& cluster);
+
 }  // namespace gantree

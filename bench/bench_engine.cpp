@@ -91,6 +91,16 @@ void register_all() {
             });
       }
     }
+    for (const BenchGroups& what : bench_groups(cluster_of(1000))) {
+      add(fmt::format("place_groups/{}/{}", size, what.name), benchmark::kMicrosecond, [=](benchmark::State& state) {
+        BenchCluster& bench = cluster_of(nodes);
+        for (const BenchGroups& here : bench_groups(bench)) {
+          if (here.name == what.name) {
+            place(state, bench, here.gang);
+          }
+        }
+      });
+    }
     add("new_shape/" + size, benchmark::kMicrosecond, [=](benchmark::State& state) { new_shape(state, nodes); });
     add("node_changes/" + size, benchmark::kMicrosecond, [=](benchmark::State& state) { node_changes(state, nodes); });
     add("build/" + size, benchmark::kMillisecond, [=](benchmark::State& state) { build(state, nodes); });
