@@ -86,7 +86,9 @@ class Joint {
   Front add(const Front& sum, const Front& child);
   void finish(Table& table, const Front& sum);
   [[nodiscard]] std::uint64_t permitted(Domain domain, std::uint64_t combination) const;
-  [[nodiscard]] std::vector<std::uint64_t> ways_to_be_alone(Domain domain, std::uint64_t combination) const;
+  [[nodiscard]] bool alone_above() const;
+  void ways_to_be_alone(Domain domain, std::uint64_t combination, std::size_t next,
+                        std::vector<std::uint64_t>& ways) const;
   void charge(Domain domain, std::uint64_t combination, std::uint64_t* cost) const;
   // Pods of a part in each of so many groups.
   [[nodiscard]] int each(std::size_t part, int groups) const { return problem_.parts[part].count / groups; }
@@ -260,7 +262,13 @@ void Joint::charge(Domain domain, std::uint64_t combination, std::uint64_t* cost
     cost[field / kFieldsPerWord] += static_cast<std::uint64_t>(groups) << shift;
   };
   const auto here = [&](std::size_t p) { return combinations_.pods(combination, p) > 0; };
+  const auto known = [&](const UsedDomains& used) {
+    return !used.empty() && used[static_cast<std::size_t>(domain.level)][domain.index];
+  };
   for (const JointUnit& unit : problem_.units) {
+    if (known(unit.used)) {
+      continue;
+    }
     // So many groups have pods here, at the least.
     int groups = 0;
     for (const std::size_t p : unit.parts) {
@@ -269,7 +277,9 @@ void Joint::charge(Domain domain, std::uint64_t combination, std::uint64_t* cost
     }
     count(unit.depth, groups);
   }
-  count(union_depth_, 1);
+  if (!known(problem_.used)) {
+    count(union_depth_, 1);
+  }
   for (std::size_t p = 0; p < problem_.parts.size(); ++p) {
     if (here(p)) {
       cost[words_ - 1] += static_cast<std::uint64_t>(problem_.parts[p].counts->capacity(domain));
@@ -278,31 +288,42 @@ void Joint::charge(Domain domain, std::uint64_t combination, std::uint64_t* cost
   }
 }
 
-// Where several kinds of groups want to be alone, one of them may have the domain, or none. Empty where there is
-// nothing to choose.
-std::vector<std::uint64_t> Joint::ways_to_be_alone(Domain domain, std::uint64_t combination) const {
-  std::vector<std::uint64_t> ways;
-  if (exclusive_rules_ < 2) {
-    return ways;
-  }
-  const auto related = [](const JointRule& a, const JointRule& b) {
-    const auto holds = [](const JointRule& outer, const JointRule& inner) {
-      return std::all_of(inner.parts.begin(), inner.parts.end(), [&](std::size_t p) {
-        return std::find(outer.parts.begin(), outer.parts.end(), p) != outer.parts.end();
-      });
-    };
-    return holds(a, b) || holds(b, a);
+bool related(const JointRule& a, const JointRule& b) {
+  const auto holds = [](const JointRule& outer, const JointRule& inner) {
+    return std::all_of(inner.parts.begin(), inner.parts.end(), [&](std::size_t p) {
+      return std::find(outer.parts.begin(), outer.parts.end(), p) != outer.parts.end();
+    });
   };
+  return holds(a, b) || holds(b, a);
+}
+
+// Whether those that want to be alone in a domain around all of this can be.
+bool Joint::alone_above() const {
+  return std::none_of(problem_.rules.begin(), problem_.rules.end(), [&](const JointRule& rule) {
+    if (!rule.exclusive || rule.level >= problem_.within.level) {
+      return false;
+    }
+    const std::uint32_t domain = tree_.ancestor(problem_.within.level, problem_.within.index, rule.level);
+    return rule.groups > 1 || (rule.occupied != nullptr && (*rule.occupied)[domain]) ||
+           std::any_of(problem_.rules.begin(), problem_.rules.end(), [&](const JointRule& other) {
+             return other.exclusive && other.level >= rule.level && !related(rule, other);
+           });
+  });
+}
+
+// Where groups want to be alone that are not parts of each other, some of them have to stay out: every way to choose,
+// from a rule on.
+void Joint::ways_to_be_alone(Domain domain, std::uint64_t combination, std::size_t next,
+                             std::vector<std::uint64_t>& ways) const {
   const auto drop = [&](std::uint64_t from, const JointRule& rule) {
     for (const std::size_t p : rule.parts) {
       from = combinations_.without(from, p);
     }
     return from;
   };
-  std::uint64_t nobody = combination;
-  bool conflict = false;
-  for (const JointRule& kept : problem_.rules) {
-    if (!kept.exclusive || kept.level != domain.level) {
+  for (; next < problem_.rules.size(); ++next) {
+    const JointRule& kept = problem_.rules[next];
+    if (!kept.exclusive || kept.level != domain.level || drop(combination, kept) == combination) {
       continue;
     }
     std::uint64_t only = combination;
@@ -311,25 +332,22 @@ std::vector<std::uint64_t> Joint::ways_to_be_alone(Domain domain, std::uint64_t 
         only = drop(only, other);
       }
     }
-    conflict |= only != combination;
-    nobody = drop(nobody, kept);
-    ways.push_back(only);
+    if (only != combination) {
+      ways_to_be_alone(domain, only, next + 1, ways);
+      ways_to_be_alone(domain, drop(combination, kept), next + 1, ways);
+      return;
+    }
   }
-  if (!conflict) {
-    return {};
-  }
-  if (nobody != 0) {
-    ways.push_back(nobody);
-  }
-  return ways;
+  ways.push_back(combination);
 }
 
 // From what the children hold together to what the domain holds.
 void Joint::finish(Table& table, const Front& sum) {
   std::vector<std::uint64_t> own(words_);
+  std::vector<std::uint64_t> ways;
   const auto add_entry = [&](std::size_t entry, std::uint64_t combination) {
     std::copy_n(cost(sum, entry), words_, own.begin());
-    if (combination != 0 && table.domain.level >= 0) {
+    if (combination != 0 && table.domain.level >= 0 && !problem_.any) {
       charge(table.domain, combination, own.data());
     }
     append(table.front, combination, own.data(), entry, 0);
@@ -340,10 +358,12 @@ void Joint::finish(Table& table, const Front& sum) {
       continue;
     }
     const std::uint64_t combination = permitted(table.domain, sum.combination[entry]);
-    const std::vector<std::uint64_t> ways = ways_to_be_alone(table.domain, combination);
-    if (ways.empty()) {
+    if (exclusive_rules_ < 2) {
       add_entry(entry, combination);
+      continue;
     }
+    ways.clear();
+    ways_to_be_alone(table.domain, combination, 0, ways);
     for (const std::uint64_t way : ways) {
       add_entry(entry, permitted(table.domain, way));
     }
@@ -421,6 +441,9 @@ JointAnswer Joint::solve() {
   if (!combinations_.valid() || pods > kMaxPods || hosts.size() > kMaxHosts ||
       !budget_.can_spend(kStepsPerHost * hosts.size())) {
     return {JointVerdict::kGaveUp, {}, {}};
+  }
+  if (!alone_above()) {
+    return {JointVerdict::kNone, {}, {}};
   }
   const Table root = build(problem_.within);
   if (stopped()) {

@@ -32,12 +32,16 @@ struct JointRule {
   int groups = 1;
 };
 
+// By level and domain, where there are pods already that stay where they are. Empty: nowhere.
+using UsedDomains = std::vector<std::vector<bool>>;
+
 // Parts that want to be close together: their domains are counted as one.
 // Units of depth 0 are compared first, then those of depth 1, and so on.
 struct JointUnit {
   std::vector<std::size_t> parts;
   int depth = 0;
-  int groups = 1;  // alike: the domains of each are counted, as far as they can be distinguished
+  int groups = 1;         // alike: the domains of each are counted, as far as they can be distinguished
+  UsedDomains used = {};  // by other parts of the unit: these cost nothing more
 };
 
 struct JointProblem {
@@ -46,6 +50,8 @@ struct JointProblem {
   std::vector<JointPart> parts;  // all of one tree and one Fill
   std::vector<JointRule> rules;
   std::vector<JointUnit> units;
+  UsedDomains used = {};  // by other parts of the gang
+  bool any = false;       // any answer will do: what it costs is not asked, which is much less to work out
 };
 
 enum class JointVerdict : std::uint8_t { kFound, kNone, kGaveUp };

@@ -77,6 +77,10 @@ class Trial {
   }
 
   void judge() {
+    if (std::ranges::any_of(problem_.units, [](const Problem::Unit& unit) { return unit.exclusive.has_value(); }) &&
+        fault(problem_, assignment_)) {
+      return;
+    }
     Score found = score(problem_, assignment_);
     if (!best_ || found < best_->score) {
       best_ = Solution{.assignment = assignment_, .score = std::move(found)};

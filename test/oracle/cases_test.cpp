@@ -66,6 +66,36 @@ gang shares-too lws
 end)");
 }
 
+TEST(ExclusiveCase, TwoGroupsOfAGangThatEachWantARackDoNotShareOneThatTheGangAsksFor) {
+  expect_exact(R"(levels rack
+node n1 rack=r1 | has cpu=6000 pods=110
+node n2 rack=r2 | has cpu=6000 pods=110
+gang crowd lws | required 0 | pack
+  group a | required 0 | exclusive 0 | pack
+    set a 3 | asks cpu=500 pods=1
+  end
+  group b | required 0 | exclusive 0 | pack
+    set b 3 | asks cpu=1000 pods=1
+  end
+end)");
+}
+
+TEST(ExclusiveCase, TwoGroupsInsideOneThatHasTheRackToItselfCannotBothBeAloneThere) {
+  expect_exact(R"(levels rack
+node n1 rack=r1 | has cpu=6000 pods=110
+node n2 rack=r2 | has cpu=6000 pods=110
+gang crowd lws
+  group outer | required 0 | exclusive 0 | pack
+    group a | required 0 | exclusive 0 | pack
+      set a 1 | asks cpu=500 pods=1
+    end
+    group b | required 0 | exclusive 0 | pack
+      set b 1 | asks cpu=1000 pods=1
+    end
+  end
+end)");
+}
+
 // ---- the fewest domains, one pod set ----
 
 TEST(PackingCase, FewestHostsAmongSetsOfDomainsThatAreEquallyFew) {

@@ -8,8 +8,6 @@
 namespace gantree::oracle {
 namespace {
 
-constexpr double kSecondsAtMost = 10;
-
 struct DeleteModel {
   void operator()(Cbc_Model* model) const { Cbc_deleteModel(model); }
 };
@@ -33,7 +31,7 @@ void IntegerProgram::add_row(double least, const Terms& terms, double most) {
   rows_.push_back({least, most});
 }
 
-IntegerProgram::Answer IntegerProgram::minimize(const std::vector<int>& columns) const {
+IntegerProgram::Answer IntegerProgram::minimize(const std::vector<int>& columns, double seconds) const {
   std::vector<int> starts{0};
   std::vector<int> rows;
   std::vector<double> factors;
@@ -66,7 +64,7 @@ IntegerProgram::Answer IntegerProgram::minimize(const std::vector<int>& columns)
   Cbc_setObjSense(model.get(), 1);
   Cbc_setLogLevel(model.get(), 0);
   Cbc_setParameter(model.get(), "slog", "0");
-  Cbc_setMaximumSeconds(model.get(), kSecondsAtMost);
+  Cbc_setMaximumSeconds(model.get(), seconds);
   Cbc_solve(model.get());
 
   Answer answer;

@@ -26,8 +26,8 @@ class IntegerProgram {
     Status status = Status::kGaveUp;
     std::vector<int> values;  // by column, where optimal
   };
-  // Makes the sum of the columns as small as it can be. Prints nothing.
-  [[nodiscard]] Answer minimize(const std::vector<int>& columns) const;
+  // Makes the sum of the columns as small as it can be, within some seconds. Prints nothing.
+  [[nodiscard]] Answer minimize(const std::vector<int>& columns, double seconds = 10) const;
 
  private:
   struct Row {

@@ -193,31 +193,38 @@ void number_domains(const Instance& instance, const std::vector<const NodeSpec*>
   }
 }
 
-// Adds the constrained units of a group and returns its pod sets; `next` is the
-// number of the next pod set, `depth` the packed units around.
-std::vector<std::size_t> add_units(const GroupSpec& group, int depth, bool covered, std::size_t& next,
-                                   Problem& problem) {
-  auto add = [&](const Constraint& constraint, const std::vector<std::size_t>& sets, int at) {
+// Adds the constrained units of a group; `next` is the number of the next pod set, `depth` the packed units around.
+// Returns its pod sets and those below it.
+std::vector<std::size_t> add_units(const GroupSpec& group, int depth, bool covered, std::size_t& next, Problem& problem,
+                                   Problem::Group& found) {
+  auto add = [&](const Constraint& constraint, const std::vector<std::size_t>& sets,
+                 int at) -> std::optional<std::size_t> {
     const bool packed = constraint.packing == Packing::kPack;
     // Alone in a domain: that is one domain, so it is required as well.
     const std::optional<int> required = std::max(constraint.required, constraint.exclusive);
-    if (packed || required) {
-      problem.units.push_back({.pod_sets = sets, .required = required, .packed = packed, .depth = at});
+    if (!packed && !required) {
+      return std::nullopt;
     }
+    problem.units.push_back(
+        {.pod_sets = sets, .required = required, .exclusive = constraint.exclusive, .packed = packed, .depth = at});
+    return problem.units.size() - 1;
   };
   const bool packed = group.constraint.packing == Packing::kPack;
   const int inner = depth + (packed ? 1 : 0);
   std::vector<std::size_t> members;
   for (const PodSetSpec& pod_set : group.pod_sets) {
-    add(pod_set.constraint, {next}, inner);
+    problem.pod_sets[next].unit = add(pod_set.constraint, {next}, inner);
     problem.scored = problem.scored && (covered || packed || pod_set.constraint.packing == Packing::kPack);
+    found.pod_sets.push_back(next);
     members.push_back(next++);
   }
   for (const GroupSpec& nested : group.groups) {
-    const auto theirs = add_units(nested, inner, covered || packed, next, problem);
+    const auto theirs = add_units(nested, inner, covered || packed, next, problem, found.groups.emplace_back());
     members.insert(members.end(), theirs.begin(), theirs.end());
   }
-  add(group.constraint, members, depth);
+  found.unit = add(group.constraint, members, depth);
+  found.min_pods = group.min_pods;
+  found.min_groups = group.min_groups;
   return members;
 }
 
@@ -232,6 +239,31 @@ std::set<int> domains_used(const Problem& problem, const Assignment& assignment,
     }
   }
   return used;
+}
+
+// Units that want to be alone, in one domain of the coarser one's level. Which contains which is told by their sets.
+std::optional<std::string> shared_domain(const Problem& problem, const Assignment& assignment) {
+  for (std::size_t a = 0; a < problem.units.size(); ++a) {
+    for (std::size_t b = a + 1; b < problem.units.size(); ++b) {
+      const Problem::Unit& first = problem.units[a];
+      const Problem::Unit& second = problem.units[b];
+      const bool related = std::ranges::any_of(
+          first.pod_sets, [&](std::size_t s) { return std::ranges::count(second.pod_sets, s) > 0; });
+      if (!first.exclusive || !second.exclusive || related) {
+        continue;
+      }
+      const int level = std::min(*first.exclusive, *second.exclusive);
+      const std::set<int> theirs = domains_used(problem, assignment, second.pod_sets, level);
+      for (const int domain : domains_used(problem, assignment, first.pod_sets, level)) {
+        if (theirs.contains(domain)) {
+          return fmt::format("the units of {} and {} share a domain of level {}",
+                             problem.pod_sets[first.pod_sets[0]].name, problem.pod_sets[second.pod_sets[0]].name,
+                             level);
+        }
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -266,7 +298,8 @@ Problem make_problem(const Instance& instance, const GangSpec& gang, const std::
                             .min_count = sets[s]->min_count,
                             .request = {},
                             .allowed = {},
-                            .slices = sets[s]->constraint.slices};
+                            .slices = sets[s]->constraint.slices,
+                            .unit = std::nullopt};
     for (const std::string& resource : resources) {
       pod_set.request.push_back(amount_of(sets[s]->requests, resource));
     }
@@ -277,7 +310,7 @@ Problem make_problem(const Instance& instance, const GangSpec& gang, const std::
   }
   std::size_t next = 0;
   problem.scored = true;
-  add_units(gang.root, 0, false, next, problem);
+  add_units(gang.root, 0, false, next, problem, problem.root);
   return problem;
 }
 
@@ -351,7 +384,7 @@ std::optional<std::string> fault(const Problem& problem, const Assignment& assig
                          *unit.required);
     }
   }
-  return std::nullopt;
+  return shared_domain(problem, assignment);
 }
 
 Score score(const Problem& problem, const Assignment& assignment) {

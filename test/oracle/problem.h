@@ -35,13 +35,24 @@ struct Problem {
     std::vector<std::int64_t> request;  // by resource
     std::vector<bool> allowed;          // by host
     std::vector<Slice> slices;
+    std::optional<std::size_t> unit;  // what it asks for itself
   };
   // A group or pod set with a constraint.
   struct Unit {
     std::vector<std::size_t> pod_sets;
     std::optional<int> required;
-    bool packed = false;  // its domains count in the score
-    int depth = 0;        // packed units around it
+    std::optional<int> exclusive;  // no other unit with this set, unless one contains the other, in its domain
+    bool packed = false;           // its domains count in the score
+    int depth = 0;                 // packed units around it
+  };
+
+  // The tree of groups.
+  struct Group {
+    std::optional<std::size_t> unit;  // what it asks for itself
+    std::vector<std::size_t> pod_sets;
+    std::vector<Group> groups;
+    std::optional<int> min_pods;    // of its own pod sets together
+    std::optional<int> min_groups;  // of its nested groups; none: all
   };
 
   int levels = 0;
@@ -51,6 +62,7 @@ struct Problem {
   std::vector<std::vector<std::int64_t>> free;  // [host][resource]
   std::vector<PodSet> pod_sets;
   std::vector<Unit> units;
+  Group root;
   bool scored = false;  // every pod set is in a packed unit, so that the score tells all
 };
 

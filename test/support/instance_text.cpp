@@ -86,6 +86,14 @@ std::string constraint_text(const Constraint& constraint) {
   return text;
 }
 
+// The constraint of a group and its minima.
+std::string group_text(const GroupSpec& group) {
+  std::string text = constraint_text(group.constraint);
+  text += group.min_pods ? fmt::format(" | pods {}", *group.min_pods) : "";
+  text += group.min_groups ? fmt::format(" | groups {}", *group.min_groups) : "";
+  return text;
+}
+
 std::string term_text(const TermSpec& term) {
   std::string text;
   for (const RequirementSpec& requirement : term) {
@@ -145,7 +153,7 @@ std::string group_body(const GroupSpec& group, const std::string& indent) {
     text += pod_set_text(pod_set, indent);
   }
   for (const GroupSpec& nested : group.groups) {
-    text += fmt::format("{}group {}{}\n", indent, nested.name, constraint_text(nested.constraint));
+    text += fmt::format("{}group {}{}\n", indent, nested.name, group_text(nested));
     text += group_body(nested, indent + "  ") + indent + "end\n";
   }
   return text;
@@ -225,14 +233,17 @@ bool read_constraint(const Words& words, Constraint& constraint) {
   return true;
 }
 
-Constraint constraint_of(const Line& line) {
-  Constraint constraint;
+void read_group(const Line& line, GroupSpec& group) {
   for (std::size_t i = 1; i < line.segments.size(); ++i) {
-    if (!read_constraint(line.segments[i], constraint)) {
-      throw std::invalid_argument("unknown word " + line.segments[i][0]);
+    const Words& words = line.segments[i];
+    if (words[0] == "pods") {
+      group.min_pods = std::stoi(words.at(1));
+    } else if (words[0] == "groups") {
+      group.min_groups = std::stoi(words.at(1));
+    } else if (!read_constraint(words, group.constraint)) {
+      throw std::invalid_argument("unknown word " + words[0]);
     }
   }
-  return constraint;
 }
 
 TermSpec term_of(const Words& words) {
@@ -331,14 +342,14 @@ class Reader {
     } else if (what == "gang" && open_.empty()) {
       const std::string& kind = line.head().at(2);
       instance.gangs.push_back({.name = line.head().at(1), .exclusive_kind = kind == "-" ? "" : kind, .root = {}});
-      instance.gangs.back().root.constraint = constraint_of(line);
+      read_group(line, instance.gangs.back().root);
       open_.push_back(&instance.gangs.back().root);
     } else if (what == "set" && !open_.empty()) {
       open_.back()->pod_sets.push_back(pod_set_of(line));
     } else if (what == "group" && !open_.empty()) {
       GroupSpec& group = open_.back()->groups.emplace_back();
       group.name = line.head().at(1);
-      group.constraint = constraint_of(line);
+      read_group(line, group);
       open_.push_back(&group);
     } else if (what == "end" && !open_.empty()) {
       open_.pop_back();
@@ -362,7 +373,7 @@ std::string to_text(const Instance& instance) {
   }
   for (const GangSpec& gang : instance.gangs) {
     text += fmt::format("gang {} {}{}\n", gang.name, gang.exclusive_kind.empty() ? "-" : gang.exclusive_kind,
-                        constraint_text(gang.root.constraint));
+                        group_text(gang.root));
     text += group_body(gang.root, "  ") + "end\n";
   }
   return text;

@@ -6,14 +6,14 @@
 //   gang g1 kind | required 0 | pack
 //     set main 4 min 2 | asks nvidia.com/gpu=1 pods=1 | selects zone=a | slice 1 2 | pack
 //     set side 1 | asks cpu=500 pods=1 | tolerates key value NoSchedule | affinity zone In a,b & gen Gt 3
-//     group inner | preferred 1 | pack
+//     group inner | preferred 1 | pack | pods 3 | groups 1
 //     end
 //   end
 //
 // The hostname label is not written where it is the node's name; a node without
 // one says `nohostname`. In `tolerates`, `*` stands for any. A gang of no kind
 // has the kind `-`. `affinity never` is a list of no terms. Lines that begin
-// with # are comments.
+// with # are comments. `pods` and `groups` of a group are its minima.
 #pragma once
 
 #include <string>
