@@ -1,4 +1,4 @@
-// The others in the cluster: kube-scheduler, kubelets and the garbage collector.
+// The others in the cluster: controllers of jobs, kube-scheduler, kubelets and the garbage collector.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,14 +7,29 @@
 
 namespace gantree::test {
 
-void World::delete_pod(const Stored& pod) {
-  note(fmt::format("  pod {} is deleted", pod.name));
-  if (pod.tree.str({"spec", "nodeName"}).empty()) {
-    server_.remove(key_of(pod));
+void World::sync_jobs(bool all) {
+  std::vector<std::string> keys;
+  for (const Stored* job : all_jobs()) {
+    keys.push_back(key_of(*job));
+  }
+  if (!all && !keys.empty()) {
+    keys = {keys[static_cast<std::size_t>(pick(static_cast<int>(keys.size())))]};
+  }
+  for (const std::string& key : keys) {
+    sync_job(key);
+  }
+}
+
+void World::sync_job(const std::string& key) {
+  if (jobs_.is_complete(key)) {
     return;
   }
-  server_.change(key_of(pod),
-                 [&](Tree& one) { one.at({"metadata", "deletionTimestamp"}) = Tree::string(rfc3339(now_)); });
+  const auto late = seen_started_.extract(key);
+  if (!late.empty() && late.mapped().uid() == server_.find(key)->uid() && extra_chance(50)) {
+    jobs_.sync_late(key, late.mapped());
+  } else {
+    jobs_.sync(key);
+  }
 }
 
 void World::collect_garbage() {

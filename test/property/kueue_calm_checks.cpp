@@ -84,8 +84,7 @@ void World::check_jobs_when_calm() {
 // Pods of a JobSet that are over are given back with the job of theirs, when that is over.
 int World::kept_by_a_part(const Stored& job, const Part& part) const {
   std::map<int, int> over;
-  const auto done = done_.find(job.uid());
-  for (const Seat& seat : job.kind == "JobSet" && done != done_.end() ? done->second : std::set<Seat>()) {
+  for (const Seat& seat : job.kind == "JobSet" ? jobs_.done(job.uid()) : std::set<Seat>()) {
     over[seat.job] += seat.part == part.name ? 1 : 0;
   }
   int kept = 0;

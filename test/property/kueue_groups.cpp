@@ -49,7 +49,7 @@ void World::submit_group() {
 
 void World::put_group_pod(const std::string& name) {
   const Group& group = groups_.at(name);
-  const std::string pod = fmt::format("{}-{}", name, pods_made_++);
+  const std::string pod = fmt::format("{}-{}", name, jobs_.fresh_number());
   note(fmt::format("pod {} is made: {} of {} GPUs, c{} {}", pod, group.total, group.gpus, group.queue, group.level));
   std::string text = fmt::format(
       "{{'metadata':{{'name':'{0}','namespace':'ns','creationTimestamp':'{1}','labels':{{'kueue.x-k8s.io/managed':"

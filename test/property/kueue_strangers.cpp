@@ -16,7 +16,7 @@ void World::use_strangers() {
     }
   }
   if (strangers.size() < 3 && odd_chance(50)) {
-    const std::string name = fmt::format("guest-{}", pods_made_++);
+    const std::string name = fmt::format("guest-{}", jobs_.fresh_number());
     note("a stranger comes: " + name);
     server_.put(
         "", "v1", "Pod",
@@ -48,7 +48,7 @@ void World::run_daemons() {
     if (!facts.exists || !facts.ready || !facts.taint.empty() || served.contains(host) || used[host] >= facts.gpus) {
       continue;
     }
-    const std::string name = fmt::format("agent-{}", pods_made_++);
+    const std::string name = fmt::format("agent-{}", jobs_.fresh_number());
     note(fmt::format("  {} is bound to {}", name, host));
     crowded_.insert(host);
     server_.put(

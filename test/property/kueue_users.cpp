@@ -185,7 +185,7 @@ void World::begin_a_job_set_anew() {
       continue;
     }
     note(fmt::format("{} begins anew", job->name));
-    done_.erase(job->uid());
+    jobs_.forget(job->uid());
     for (const Stored* pod : pods_of(job->uid())) {
       is_over(pod->tree) ? server_.remove(key_of(*pod)) : delete_pod(*pod);
     }

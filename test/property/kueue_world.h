@@ -13,9 +13,10 @@
 
 #include "base/time.h"
 #include "kueue/controller.h"
-#include "property/kueue_facts.h"
 #include "property/kueue_quota.h"
 #include "support/fake_server.h"
+#include "support/job_controller.h"
+#include "support/object_facts.h"
 #include "support/queue_process.h"
 
 namespace gantree::test {
@@ -99,15 +100,11 @@ class World {
   [[nodiscard]] bool is_quiet() const;
 
   // Controllers of the cluster.
-  [[nodiscard]] std::vector<const Stored*> all_jobs() const;
-  [[nodiscard]] std::vector<const Stored*> pods_of(const std::string& job) const;
+  [[nodiscard]] std::vector<const Stored*> all_jobs() const { return jobs_.jobs(); }
+  [[nodiscard]] std::vector<const Stored*> pods_of(const std::string& job) const { return jobs_.pods_of(job); }
   void sync_jobs(bool all);
   void sync_job(const std::string& key);
-  void run_job(const std::string& key, const Stored& job, const std::vector<const Stored*>& pods);
-  void set_job_status(const std::string& key, const std::vector<const Stored*>& pods, bool running);
-  void set_job_set_status(const std::string& key, const std::vector<const Stored*>& pods, bool running);
-  void make_pod(const Stored& job, const Part& part, const Seat& seat);
-  void delete_pod(const Stored& pod);
+  void delete_pod(const Stored& pod) { jobs_.delete_pod(pod); }
   void collect_garbage();
   void schedule(bool all);
   [[nodiscard]] std::vector<std::string> hosts_for(const Tree& pod) const;
@@ -182,6 +179,8 @@ class World {
   Ways ways_;
   Time now_ = Time(std::chrono::seconds(1'767'225'600));
   FakeServer server_;
+  JobController jobs_{
+      {.server = server_, .now = [this] { return now_; }, .note = [this](std::string what) { note(std::move(what)); }}};
   kueue::ReadyRules ready_;
   std::vector<ShareStrategy> shares_;  // none: nobody is evicted by them
   std::unique_ptr<Process> process_;
@@ -210,7 +209,6 @@ class World {
   };
   std::map<std::string, NodeFacts> nodes_;  // also those that are gone
   std::set<std::string> finishing_;         // uids of jobs, or groups, whose pods come to their end
-  std::map<std::string, std::set<Seat>> done_;
   std::map<std::string, Stored>
       seen_started_;  // jobs by key, as their users started them: their controller may be late
   // Admissions of a Workload since it was last without, by key; and the position of the one that the program knew when
@@ -246,7 +244,6 @@ class World {
   std::map<std::string, Group> groups_;  // of plain pods
   int groups_made_ = 0;
   int jobs_made_ = 0;
-  int pods_made_ = 0;
   std::deque<std::string> actions_;
   std::vector<std::string> faults_;
   // Workloads that were given quota by a program that had not heard of the last setup. With what others were given

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "property/kueue_facts.h"
+#include "support/object_facts.h"
 
 namespace gantree::test {
 

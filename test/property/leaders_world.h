@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "property/leaders_replica.h"
+#include "support/replica.h"
 
 namespace gantree::test {
 

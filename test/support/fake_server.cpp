@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "support/object_facts.h"
 
 namespace gantree::test {
 
@@ -176,6 +177,11 @@ WriteResult FakeServer::patch(Stored& stored, const Write& write) {
       if (const Tree* phase = body.find({"status", "phase"});
           phase != nullptr && write.verb == WriteVerb::kPatchStatus) {
         next.at({"status", "phase"}) = *phase;
+      }
+      if (const Tree* conditions = body.find({"status", "conditions"}); conditions != nullptr && keeps_conditions_) {
+        for (const Tree& condition : conditions->items) {
+          set_condition(next, condition);
+        }
       }
     } else if (write.verb == WriteVerb::kPatchStatus) {
       next.at({"status"}).merge(*body.find({"status"}));

@@ -55,6 +55,9 @@ class FakeServer {
   [[nodiscard]] std::vector<const Stored*> all(std::string_view kind) const;
   [[nodiscard]] std::string fresh_uid() { return "uid-" + std::to_string(++uids_); }
 
+  // From now on pods have the conditions that are written to them.
+  void keep_pod_conditions() { keeps_conditions_ = true; }
+
   // Told of every change in order, in place of the watches below: the object as it is, or as it was with the version of
   // its end.
   using Listener = std::function<void(const Stored& object, bool gone)>;
@@ -92,6 +95,7 @@ class FakeServer {
   std::map<std::string, Stored> objects_;  // by key
   std::vector<Watch> watches_ = std::vector<Watch>(1);
   Listener listener_;
+  bool keeps_conditions_ = false;
   std::uint64_t versions_ = 0;
   std::uint64_t uids_ = 0;
 };

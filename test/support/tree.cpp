@@ -210,7 +210,10 @@ bool Tree::patch(const Tree& operations) {
     const std::string op = operation.str({"op"});
     GANTREE_CHECK(op == "test" || op == "add" || op == "remove");
     std::vector<std::string> names = names_of(operation.str({"path"}));
-    if (op == "add") {
+    if (op == "add" && names.back() == "-") {
+      names.pop_back();
+      at(views(names)).items.push_back(operation.members.at("value"));
+    } else if (op == "add") {
       at(views(names)) = operation.members.at("value");
     } else if (op == "remove") {
       const std::string last = names.back();

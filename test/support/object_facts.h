@@ -23,6 +23,9 @@ inline constexpr std::string_view kTaint = "maintenance";
 // Whether a condition of that type is true.
 [[nodiscard]] bool holds(const Tree& object, std::string_view type);
 
+// Sets a condition, in place of the one of its type.
+void set_condition(Tree& object, const Tree& condition);
+
 [[nodiscard]] bool is_over(const Tree& pod);
 [[nodiscard]] bool is_going(const Tree& pod);
 [[nodiscard]] bool is_gated(const Tree& pod);

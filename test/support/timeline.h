@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/time.h"
 #include "http/transport.h"
 
 namespace gantree::test {
@@ -20,6 +21,11 @@ class Timeline {
   using Instant = http::Clock::time_point;
 
   [[nodiscard]] Instant now() const { return now_; }
+  // The time of day. It begins with the year 2027: what tests have been created in the past is older.
+  [[nodiscard]] Time wall() const {
+    return Time(std::chrono::seconds(1'798'761'600)) +
+           std::chrono::duration_cast<std::chrono::milliseconds>(now_ - kBegin);
+  }
   // Has an actor do something then. Numbers are never 0, and grow.
   http::TaskId at(Instant when, Actor actor, std::function<void()> act);
   void cancel(http::TaskId id);
@@ -40,7 +46,9 @@ class Timeline {
     std::function<void()> act;
   };
 
-  Instant now_ = Instant{} + std::chrono::hours(1);
+  static constexpr Instant kBegin = Instant{} + std::chrono::hours(1);
+
+  Instant now_ = kBegin;
   http::TaskId last_ = 0;
   Actor last_actor_ = kServer;
   std::set<Actor> living_;

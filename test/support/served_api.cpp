@@ -1,4 +1,4 @@
-#include "property/leaders_server.h"
+#include "support/served_api.h"
 
 #include <fmt/format.h>
 
@@ -225,6 +225,9 @@ void ApiServer::watch(const http::Request& request, const std::shared_ptr<Served
 
 http::Outcome ApiServer::write(const http::Request& request) {
   if (path_of(request.target).ends_with("/events")) {
+    if (announced) {
+      announced(Tree::parse(request.body));
+    }
     return reply(201);
   }
   const Place place = place_of(resources_, request.target);

@@ -11,8 +11,8 @@
 #include "http/transport.h"
 #include "kube/lease.h"
 #include "kube/resource.h"
-#include "property/leaders_timeline.h"
 #include "support/fake_server.h"
+#include "support/timeline.h"
 
 namespace gantree::test {
 
@@ -26,6 +26,8 @@ struct ServedWatch {
 class ApiServer {
  public:
   ApiServer(Timeline& timeline, std::vector<kube::Resource> resources);
+  // Serves these instead.
+  void serve(std::vector<kube::Resource> resources) { resources_ = std::move(resources); }
 
   [[nodiscard]] http::Outcome handle(const http::Request& request);
   // As long as the watch is there: whoever drops it is told nothing more.
@@ -35,9 +37,10 @@ class ApiServer {
   [[nodiscard]] std::string kind_of(const std::string& target) const;
 
   FakeServer objects;
-  std::function<void()> changed;  // after every change of an object
-  std::uint64_t gifts = 0;        // bindings and admissions that were carried out
-  std::function<void()> given;    // after each of these
+  std::function<void()> changed;                     // after every change of an object
+  std::uint64_t gifts = 0;                           // bindings and admissions that were carried out
+  std::function<void()> given;                       // after each of these
+  std::function<void(const Tree& event)> announced;  // for every event that somebody writes
 
  private:
   struct Change {
@@ -61,7 +64,7 @@ class ApiServer {
   void tell(const Stored& object, bool gone);
 
   Timeline& timeline_;
-  const std::vector<kube::Resource> resources_;
+  std::vector<kube::Resource> resources_;
   std::vector<Change> history_;
   std::vector<Watching> watches_;
   std::map<std::string, Page> pages_;  // of lists that go on, by token

@@ -1,4 +1,4 @@
-#include "property/leaders_timeline.h"
+#include "support/timeline.h"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "http/transport.h"
-#include "property/leaders_server.h"
-#include "property/leaders_timeline.h"
+#include "support/served_api.h"
+#include "support/timeline.h"
 
 namespace gantree::test {
 

@@ -1,4 +1,4 @@
-#include "property/kueue_facts.h"
+#include "support/object_facts.h"
 
 #include <algorithm>
 
@@ -33,6 +33,18 @@ bool holds(const Tree& object, std::string_view type) {
   return conditions != nullptr && std::any_of(conditions->items.begin(), conditions->items.end(), [&](const Tree& one) {
            return one.str({"type"}) == type && one.str({"status"}) == "True";
          });
+}
+
+void set_condition(Tree& object, const Tree& condition) {
+  Tree& list = object.at({"status", "conditions"});
+  list.kind = json::Kind::kArray;
+  const auto same = std::find_if(list.items.begin(), list.items.end(),
+                                 [&](const Tree& one) { return one.str({"type"}) == condition.str({"type"}); });
+  if (same == list.items.end()) {
+    list.items.push_back(condition);
+  } else {
+    same->merge(condition);
+  }
 }
 
 bool is_over(const Tree& pod) {

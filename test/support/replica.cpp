@@ -1,4 +1,4 @@
-#include "property/leaders_replica.h"
+#include "support/replica.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -49,13 +49,8 @@ Replica::Replica(Timeline& timeline, ApiServer& server, std::mt19937& random, co
              .stale = [this](Timeline::Instant since) { return watches_->stale(since); },
              .step_aside = [this] { leader_->step_aside(kLease); },
              .longest_hand_over = seconds(20),
-             .clock = {.now = [this] { return timeline_.now(); },
-                       .wall =
-                           [this] {
-                             return Time(seconds(1'767'225'600)) +
-                                    std::chrono::duration_cast<milliseconds>(timeline_.now().time_since_epoch());
-                           }}},
-            {}, {}, false),
+             .clock = {.now = [this] { return timeline_.now(); }, .wall = [this] { return timeline_.wall(); }}},
+            options.scheduler, options.queues, false),
       inbox_(mailbox_, log_, loop_.kinds(), watch_options(random, options)) {
   kube::ElectionOptions election;
   election.name_space = "gantree-system";

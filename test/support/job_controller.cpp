@@ -1,30 +1,22 @@
-// The controllers of Jobs and JobSets.
+#include "support/job_controller.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "property/kueue_world.h"
+#include <utility>
 
 namespace gantree::test {
 
-namespace {
-
-bool is_complete(const Stored& job) {
-  return job.tree.find({"status", "conditions"}) != nullptr;
-}
-
-}  // namespace
-
-std::vector<const Stored*> World::all_jobs() const {
-  std::vector<const Stored*> jobs = server_.all("Job");
-  const std::vector<const Stored*> sets = server_.all("JobSet");
+std::vector<const Stored*> JobController::jobs() const {
+  std::vector<const Stored*> jobs = around_.server.all("Job");
+  const std::vector<const Stored*> sets = around_.server.all("JobSet");
   jobs.insert(jobs.end(), sets.begin(), sets.end());
   return jobs;
 }
 
-std::vector<const Stored*> World::pods_of(const std::string& job) const {
+std::vector<const Stored*> JobController::pods_of(const std::string& job) const {
   std::vector<const Stored*> pods;
-  for (const Stored* pod : server_.all("Pod")) {
+  for (const Stored* pod : around_.server.all("Pod")) {
     if (owner_of(pod->tree) == job) {
       pods.push_back(pod);
     }
@@ -32,53 +24,58 @@ std::vector<const Stored*> World::pods_of(const std::string& job) const {
   return pods;
 }
 
-void World::sync_jobs(bool all) {
-  std::vector<std::string> keys;
-  for (const Stored* job : all_jobs()) {
-    keys.push_back(key_of(*job));
+void JobController::delete_pod(const Stored& pod) {
+  around_.note(fmt::format("  pod {} is deleted", pod.name));
+  if (pod.tree.str({"spec", "nodeName"}).empty()) {
+    around_.server.remove(key_of(pod));
+    return;
   }
-  if (!all && !keys.empty()) {
-    keys = {keys[static_cast<std::size_t>(pick(static_cast<int>(keys.size())))]};
-  }
-  for (const std::string& key : keys) {
-    sync_job(key);
-  }
+  around_.server.change(key_of(pod), [&](Tree& one) {
+    one.at({"metadata", "deletionTimestamp"}) = Tree::string(rfc3339(around_.now()));
+  });
 }
 
-void World::sync_job(const std::string& key) {
-  const Stored job = *server_.find(key);
-  if (is_complete(job)) {
+std::set<Seat> JobController::done(const std::string& job) const {
+  const auto found = done_.find(job);
+  return found == done_.end() ? std::set<Seat>() : found->second;
+}
+
+bool JobController::is_complete(const std::string& key) const {
+  return around_.server.find(key)->tree.find({"status", "conditions"}) != nullptr;
+}
+
+void JobController::sync(const std::string& key) {
+  if (is_complete(key)) {
     return;
   }
-  const auto late = seen_started_.extract(key);
-  const auto pods_now = [&] { return pods_of(job.uid()); };
-  // Its controller acts on what it saw before, and finds out when it writes the status.
-  if (!late.empty() && late.mapped().uid() == job.uid() && extra_chance(50)) {
-    note(fmt::format("  the controller of {} is late", job.name));
-    run_job(key, late.mapped(), pods_now());
-    return;
-  }
+  const Stored job = *around_.server.find(key);
   const bool suspended = job.tree.flag({"spec", "suspend"});
   if (suspended) {
-    for (const Stored* pod : pods_now()) {
+    for (const Stored* pod : pods_of(job.uid())) {
       if (!is_over(pod->tree) && !is_going(pod->tree)) {
         delete_pod(*pod);
       }
     }
   } else {
-    run_job(key, job, pods_now());
+    run(key, job);
   }
-  set_job_status(key, pods_now(), !suspended);
+  set_status(key, !suspended);
+}
+
+void JobController::sync_late(const std::string& key, const Stored& seen) {
+  around_.note(fmt::format("  the controller of {} is late", seen.name));
+  run(key, seen);
 }
 
 // One active pod for each index that is not done, but no more than may run at once.
-void World::run_job(const std::string& key, const Stored& job, const std::vector<const Stored*>& pods) {
+void JobController::run(const std::string& key, const Stored& job) {
   if (job.kind == "Job" && job.tree.find({"status", "startTime"}) == nullptr) {
-    server_.change(key, [&](Tree& one) { one.at({"status", "startTime"}) = Tree::string(rfc3339(now_)); });
+    around_.server.change(key,
+                          [&](Tree& one) { one.at({"status", "startTime"}) = Tree::string(rfc3339(around_.now())); });
   }
   std::set<Seat>& done = done_[job.uid()];
   std::map<Seat, const Stored*> active;
-  for (const Stored* pod : pods) {
+  for (const Stored* pod : pods_of(job.uid())) {
     if (pod->tree.str({"status", "phase"}) == "Succeeded") {
       done.insert(seat_of(pod->tree));
     } else if (!is_over(pod->tree) && !is_going(pod->tree)) {
@@ -111,8 +108,9 @@ void World::run_job(const std::string& key, const Stored& job, const std::vector
   }
 }
 
-void World::set_job_status(const std::string& key, const std::vector<const Stored*>& pods, bool running) {
-  if (server_.find(key)->kind == "JobSet") {
+void JobController::set_status(const std::string& key, bool running) {
+  const std::vector<const Stored*> pods = pods_of(around_.server.find(key)->uid());
+  if (around_.server.find(key)->kind == "JobSet") {
     set_job_set_status(key, pods, running);
     return;
   }
@@ -127,7 +125,7 @@ void World::set_job_status(const std::string& key, const std::vector<const Store
       ready += !leaves && pod->tree.str({"status", "phase"}) == "Running" ? 1 : 0;
     }
   }
-  server_.change(key, [&](Tree& job) {
+  around_.server.change(key, [&](Tree& job) {
     const int done = static_cast<int>(done_[job.str({"metadata", "uid"})].size());
     job.at({"status", "active"}) = Tree::number(active);
     job.at({"status", "ready"}) = Tree::number(ready);
@@ -140,8 +138,8 @@ void World::set_job_status(const std::string& key, const std::vector<const Store
 }
 
 // It tells of its jobs, not of their pods.
-void World::set_job_set_status(const std::string& key, const std::vector<const Stored*>& pods, bool running) {
-  const Stored& job = *server_.find(key);
+void JobController::set_job_set_status(const std::string& key, const std::vector<const Stored*>& pods, bool running) {
+  const Stored& job = *around_.server.find(key);
   const std::set<Seat>& done = done_[job.uid()];
   bool left = false;
   Tree statuses = Tree::parse("[]");
@@ -172,7 +170,7 @@ void World::set_job_set_status(const std::string& key, const std::vector<const S
     statuses.items.push_back(quoted(fmt::format("{{'name':'{}','active':{},'ready':{},'succeeded':{},'failed':0}}",
                                                 part.name, active, ready, succeeded)));
   }
-  server_.change(key, [&](Tree& one) {
+  around_.server.change(key, [&](Tree& one) {
     one.at({"status", "replicatedJobsStatus"}) = statuses;
     if (running && !left) {
       one.at({"status", "conditions"}) = Tree::parse(R"([{"type":"Completed","status":"True","message":"done"}])");
@@ -180,12 +178,12 @@ void World::set_job_set_status(const std::string& key, const std::vector<const S
   });
 }
 
-void World::make_pod(const Stored& job, const Part& part, const Seat& seat) {
+void JobController::make_pod(const Stored& job, const Part& part, const Seat& seat) {
   Tree pod = *part.pod_template;
-  const std::string name = job.kind == "Job"
-                               ? fmt::format("{}-{}-{}", job.name, seat.index, pods_made_++)
-                               : fmt::format("{}-{}-{}-{}-{}", job.name, seat.part, seat.job, seat.index, pods_made_++);
-  note(fmt::format("  pod {} is made", name));
+  const std::string name =
+      job.kind == "Job" ? fmt::format("{}-{}-{}", job.name, seat.index, fresh_number())
+                        : fmt::format("{}-{}-{}-{}-{}", job.name, seat.part, seat.job, seat.index, fresh_number());
+  around_.note(fmt::format("  pod {} is made", name));
   pod.at({"metadata", "name"}) = Tree::string(name);
   pod.at({"metadata", "namespace"}) = Tree::string(job.ns);
   const auto label = [&](std::string_view key, std::string_view value) {
@@ -204,7 +202,10 @@ void World::make_pod(const Stored& job, const Part& part, const Seat& seat) {
       quoted(fmt::format("[{{'apiVersion':'{}/{}','kind':'{}','name':'{}','uid':'{}','controller':true}}]", job.group,
                          job.version, job.kind, job.name, job.uid()));
   pod.at({"status", "phase"}) = Tree::string("Pending");
-  server_.put("", "v1", "Pod", std::move(pod));
+  if (around_.admit) {
+    around_.admit(pod);
+  }
+  around_.server.put("", "v1", "Pod", std::move(pod));
 }
 
 }  // namespace gantree::test

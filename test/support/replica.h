@@ -6,13 +6,14 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "kube/client.h"
 #include "kube/leader.h"
 #include "kube/watches.h"
-#include "property/leaders_network.h"
 #include "service/inbox.h"
 #include "service/loop.h"
+#include "support/simulated_network.h"
 
 namespace gantree::test {
 
@@ -20,6 +21,8 @@ struct ReplicaOptions {
   std::string name;  // differs from that of every other life
   std::int64_t page_size = 500;
   http::Milliseconds watch_silence{15'000};
+  SchedulerOptions scheduler = {};
+  kueue::ControllerOptions queues = {};
 };
 
 class Replica {
@@ -33,6 +36,8 @@ class Replica {
   [[nodiscard]] Actor actor() const { return actor_; }
   [[nodiscard]] bool leading() const { return leader_->leading(); }
   [[nodiscard]] Weather& weather() { return weather_; }
+  // All that it watches.
+  [[nodiscard]] std::vector<ApiKind> kinds() const { return loop_.kinds(); }
   void silence(const std::string& kind) { reading_.silence(kind); }
 
  private:

@@ -1,4 +1,4 @@
-#include "property/leaders_network.h"
+#include "support/simulated_network.h"
 
 #include <algorithm>
 #include <utility>
