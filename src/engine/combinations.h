@@ -30,9 +30,19 @@ class Combinations {
       full_ += static_cast<std::uint64_t>(part.count) << shift;
       shift += bits + 1;
     }
+    bits_ = shift;
   }
 
   [[nodiscard]] bool valid() const { return valid_; }
+  // How many there are.
+  [[nodiscard]] double number() const {
+    double number = 1;
+    for (std::size_t p = 0; p < shifts_.size(); ++p) {
+      number *= pods(full_, p) + 1;
+    }
+    return number;
+  }
+  [[nodiscard]] int bits() const { return bits_; }  // of any combination
   [[nodiscard]] std::uint64_t full() const { return full_; }
   [[nodiscard]] int pods(std::uint64_t combination, std::size_t part) const {
     return static_cast<int>(combination >> shifts_[part] & masks_[part]);
@@ -67,6 +77,7 @@ class Combinations {
 
  private:
   bool valid_ = true;
+  int bits_ = 0;
   std::uint64_t bias_ = 0;
   std::uint64_t guard_ = 0;
   std::uint64_t full_ = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <compare>
+#include <functional>
 #include <numeric>
 
 #include "base/check.h"
@@ -19,6 +21,9 @@ namespace {
 constexpr std::uint32_t kMaxHosts = 60000;   // counters of the cost are 16 bits wide
 constexpr std::int64_t kStepsPerHost = 256;  // to be expected, at the least
 constexpr int kFieldsPerWord = 4;
+constexpr std::uint32_t kMaxLimited = 64;  // children of the root up to which it is worthwhile to limit their number
+constexpr int kDenseBits = 14;             // of combinations: up to which a table of all of them is quicker than a map
+constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
 constexpr std::int64_t kMaxPods = 60000;                          // for the same reason
 constexpr std::size_t kMaxBytes = std::size_t{16} * 1024 * 1024;  // of tables: growing vectors take up to thrice that
 
@@ -32,9 +37,17 @@ class Joint {
     }
     exclusive_rules_ = static_cast<int>(std::count_if(problem.rules.begin(), problem.rules.end(),
                                                       [](const JointRule& rule) { return rule.exclusive; }));
-    const int fields = (union_depth_ + 1) * tree_.levels();
+    // Where one unit holds every part, its domains are those of all pods together.
+    const bool one_unit = std::any_of(problem.units.begin(), problem.units.end(), [&](const JointUnit& unit) {
+      return unit.groups == 1 && unit.depth == 0 && unit.parts.size() == problem.parts.size() && unit.used.empty();
+    });
+    count_union_ = !one_unit || !problem.used.empty() || problem.any;
+    const int fields = (union_depth_ + (count_union_ ? 1 : 0)) * tree_.levels();
     words_ = static_cast<std::size_t>((fields + kFieldsPerWord - 1) / kFieldsPerWord) + 1;
     none_.assign(words_, 0);
+    if (combinations_.valid() && combinations_.bits() <= kDenseBits) {
+      dense_.assign(std::size_t{1} << combinations_.bits(), kUnknown);
+    }
   }
 
   JointAnswer solve();
@@ -48,6 +61,18 @@ class Joint {
     std::vector<std::uint32_t> from;
     std::vector<std::uint32_t> with;
     [[nodiscard]] std::size_t size() const { return combination.size(); }
+    void reserve(std::size_t entries, std::size_t words) {
+      combination.reserve(entries);
+      cost.reserve(entries * words);
+      from.reserve(entries);
+      with.reserve(entries);
+    }
+    void clear() {
+      combination.clear();
+      cost.clear();
+      from.clear();
+      with.clear();
+    }
   };
   // What is needed of a front to find the way back.
   struct Trail {
@@ -59,6 +84,38 @@ class Joint {
     Front front;                  // from: entry of the last step (a host: unused)
     std::vector<Table> children;  // those in which anything fits; without their costs
     std::vector<Trail> steps;     // by child: from: entry of the step before, with: entry of the child
+  };
+
+  // How many children of the root may be used by what is to become the answer.
+  class Limit {
+   public:
+    Limit(const JointProblem& problem, const std::vector<Table>& children);
+    // The fewest that could do and so many more, from the first child on.
+    void allow(int spare);
+    // The next child is about to be added: no longer among those that are still to come.
+    void pass(Domain child);
+    [[nodiscard]] bool allows(const Combinations& combinations, std::uint64_t combination,
+                              const std::uint64_t* cost) const {
+      if (most_ == kAnyNumber) {
+        return true;
+      }
+      const int lacking = needed_ - combinations.pods(combination, part_);
+      const int used = static_cast<int>(cost[word_] >> shift_ & 0xFFFF);
+      return used + further_[static_cast<std::size_t>(lacking)] <= most_;
+    }
+
+   private:
+    void count();
+
+    const SlotCounts* counts_ = nullptr;
+    std::size_t part_ = 0;  // the one of which most pods are needed
+    int needed_ = 0;
+    std::size_t word_ = 0;
+    int shift_ = 0;
+    int most_ = kAnyNumber;
+    std::vector<int> all_;      // room in the children for that part
+    std::vector<int> rest_;     // of those to come, largest first
+    std::vector<int> further_;  // by pods lacking: the fewest of those to come that hold them
   };
 
   // Neither steps nor memory are left: the answer will be that it gave up.
@@ -78,12 +135,29 @@ class Joint {
   }
   void append(Front& front, std::uint64_t combination, const std::uint64_t* cost, std::size_t from,
               std::size_t with) const;
-  void keep_best(Front& front);
+  [[nodiscard]] std::strong_ordering compare_costs(const std::uint64_t* a, const std::uint64_t* b,
+                                                   std::size_t words) const {
+    for (std::size_t w = 0; w < words; ++w) {
+      if (a[w] != b[w]) {
+        return a[w] <=> b[w];
+      }
+    }
+    return std::strong_ordering::equal;
+  }
+  void sort_by_cost(const Front& front);
+  [[nodiscard]] Front best_of(const Front& front);
+  // Where in `sums_` a combination is, or its place to be.
+  std::uint32_t& place_of(std::uint64_t combination) {
+    return dense_.empty() ? sparse_.try_emplace(combination, kUnknown).first->second : dense_[combination];
+  }
+  void forget_places();
   Table build(Domain domain);
+  bool build_child(Domain child, Table& below);
+  Table build_root(Domain domain);
   void build_host(Table& table);
   void enumerate(Front& front, std::uint32_t host, std::size_t part, std::uint64_t combination,
                  std::vector<std::int64_t>& free);
-  Front add(const Front& sum, const Front& child);
+  Front add(const Front& sum, const Front& child, const Limit* limit = nullptr);
   void finish(Table& table, const Front& sum);
   [[nodiscard]] std::uint64_t permitted(Domain domain, std::uint64_t combination) const;
   [[nodiscard]] bool alone_above() const;
@@ -99,13 +173,70 @@ class Joint {
   const DomainTree& tree_;
   Combinations combinations_;
   int union_depth_ = 0;
+  bool count_union_ = true;
+  bool coarse_ = false;  // tightness decides only between entries that are otherwise equal
   std::size_t words_ = 1;
   std::vector<std::uint64_t> none_;  // the cost of nothing
   int exclusive_rules_ = 0;
   bool alike_ = false;  // some units stand for several groups
   std::size_t kept_bytes_ = 0;
   bool too_large_ = false;
+
+  // Space that is used again and again.
+  Front sums_;
+  Front finished_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::uint32_t> dense_;  // by combination, where these are few
+  boost::unordered_flat_map<std::uint64_t, std::uint32_t> sparse_;
 };
+
+Joint::Limit::Limit(const JointProblem& problem, const std::vector<Table>& children) {
+  for (std::size_t p = 0; p < problem.parts.size(); ++p) {
+    if (problem.parts[p].count > needed_) {
+      part_ = p;
+      needed_ = problem.parts[p].count;
+    }
+  }
+  counts_ = problem.parts[part_].counts;
+  const int field = problem.within.level + 1;  // of the units compared first
+  word_ = static_cast<std::size_t>(field / kFieldsPerWord);
+  shift_ = 16 * (kFieldsPerWord - 1 - field % kFieldsPerWord);
+  for (const Table& child : children) {
+    all_.push_back(counts_->capacity(child.domain));
+  }
+  std::sort(all_.begin(), all_.end(), std::greater<>());
+}
+
+void Joint::Limit::allow(int spare) {
+  rest_ = all_;
+  most_ = 0;
+  count();
+  const int least = further_.back();
+  most_ = spare > static_cast<int>(all_.size()) - least ? kAnyNumber : least + spare;
+}
+
+void Joint::Limit::pass(Domain child) {
+  if (most_ != kAnyNumber) {
+    rest_.erase(std::find(rest_.begin(), rest_.end(), counts_->capacity(child)));
+    count();
+  }
+}
+
+void Joint::Limit::count() {
+  further_.assign(static_cast<std::size_t>(needed_) + 1, static_cast<int>(kMaxLimited) + 1);
+  std::size_t held = 0;
+  for (std::size_t k = 0; held < further_.size(); ++k) {
+    further_[held] = static_cast<int>(k);
+    const std::size_t room = k < rest_.size() ? static_cast<std::size_t>(rest_[k]) : 0;
+    if (room == 0) {
+      break;
+    }
+    for (std::size_t pods = held + 1; pods <= held + room && pods < further_.size(); ++pods) {
+      further_[pods] = static_cast<int>(k) + 1;
+    }
+    held += room;
+  }
+}
 
 void Joint::append(Front& front, std::uint64_t combination, const std::uint64_t* cost, std::size_t from,
                    std::size_t with) const {
@@ -115,27 +246,21 @@ void Joint::append(Front& front, std::uint64_t combination, const std::uint64_t*
   front.with.push_back(static_cast<std::uint32_t>(with));
 }
 
-// Drops entries that a cheaper (or equal, earlier) one covers.
-void Joint::keep_best(Front& front) {
-  std::vector<std::uint32_t> order(front.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const auto by_cost = std::lexicographical_compare_three_way(cost(front, a), cost(front, a) + words_, cost(front, b),
-                                                                cost(front, b) + words_);
-    if (by_cost != 0) {
-      return by_cost < 0;
-    }
-    return std::pair(front.combination[b], a) < std::pair(front.combination[a], b);
-  });
-  Front kept;
+// Without the entries that a cheaper (or equal, earlier) one covers.
+Joint::Front Joint::best_of(const Front& front) {
+  sort_by_cost(front);
+  // The entries to be kept stay at the beginning of the order.
+  std::size_t kept = 0;
   std::int64_t steps = 0;
-  for (const std::uint32_t entry : order) {
-    const std::uint64_t combination = front.combination[entry];
-    steps += static_cast<std::int64_t>(kept.size());
-    const bool covered = std::any_of(kept.combination.rbegin(), kept.combination.rend(),
-                                     [&](std::uint64_t other) { return combinations_.covers(other, combination); });
-    if (!covered) {
-      append(kept, combination, cost(front, entry), front.from[entry], front.with[entry]);
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    const std::uint64_t combination = front.combination[order_[i]];
+    steps += static_cast<std::int64_t>(kept);
+    std::size_t other = kept;
+    while (other > 0 && !combinations_.covers(front.combination[order_[other - 1]], combination)) {
+      --other;
+    }
+    if (other == 0) {
+      order_[kept++] = order_[i];
     }
     if (steps > 1024) {
       if (!budget_.spend(steps / 8)) {
@@ -144,7 +269,29 @@ void Joint::keep_best(Front& front) {
       steps = 0;
     }
   }
-  front = std::move(kept);
+  Front best;
+  best.reserve(kept, words_);
+  for (std::size_t i = 0; i < kept; ++i) {
+    append(best, front.combination[order_[i]], cost(front, order_[i]), front.from[order_[i]], front.with[order_[i]]);
+  }
+  return best;
+}
+
+// The cheapest first; of equal ones the one with more pods, so that it covers those that follow.
+void Joint::sort_by_cost(const Front& front) {
+  order_.resize(front.size());
+  std::iota(order_.begin(), order_.end(), 0U);
+  const std::size_t tightness = words_ - 1;
+  std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const auto by_cost = compare_costs(cost(front, a), cost(front, b), coarse_ ? tightness : words_);
+    if (by_cost != 0) {
+      return by_cost < 0;
+    }
+    if (front.combination[a] != front.combination[b]) {
+      return front.combination[a] > front.combination[b];
+    }
+    return std::pair(cost(front, a)[tightness], a) < std::pair(cost(front, b)[tightness], b);
+  });
 }
 
 void Joint::enumerate(Front& front, std::uint32_t host, std::size_t part, std::uint64_t combination,
@@ -183,43 +330,55 @@ void Joint::build_host(Table& table) {
     const auto resource = make_id<ResourceTag>(r);
     free[r] = now ? problem_.inventory->free(node, resource) : problem_.inventory->allocatable(node, resource);
   }
-  Front all;
-  enumerate(all, table.domain.index, 0, 0, free);
-  budget_.spend(static_cast<std::int64_t>(all.size()));
-  finish(table, all);
+  sums_.clear();
+  enumerate(sums_, table.domain.index, 0, 0, free);
+  budget_.spend(static_cast<std::int64_t>(sums_.size()));
+  finish(table, sums_);
 }
 
-Joint::Front Joint::add(const Front& sum, const Front& child) {
-  Front out;
-  boost::unordered_flat_map<std::uint64_t, std::uint32_t> known;
+Joint::Front Joint::add(const Front& sum, const Front& child, const Limit* limit) {
+  Front& out = sums_;
+  out.clear();
   std::vector<std::uint64_t> both(words_);
   for (std::size_t a = 0; a < sum.size(); ++a) {
     if (!budget_.spend(static_cast<std::int64_t>(child.size())) || !room_for(out)) {
-      return out;
+      break;
     }
     for (std::size_t b = 0; b < child.size(); ++b) {
+      const std::uint64_t combination = combinations_.sum(sum.combination[a], child.combination[b]);
       for (std::size_t w = 0; w < words_; ++w) {
         both[w] = cost(sum, a)[w] + cost(child, b)[w];
       }
-      const std::uint64_t combination = combinations_.sum(sum.combination[a], child.combination[b]);
-      const auto [it, fresh] = known.try_emplace(combination, static_cast<std::uint32_t>(out.size()));
-      if (fresh) {
+      if (limit != nullptr && !limit->allows(combinations_, combination, both.data())) {
+        continue;
+      }
+      std::uint32_t& place = place_of(combination);
+      if (place == kUnknown) {
+        place = static_cast<std::uint32_t>(out.size());
         append(out, combination, both.data(), a, b);
         continue;
       }
-      const auto old = out.cost.begin() + static_cast<std::ptrdiff_t>(it->second * words_);
-      const auto order = std::lexicographical_compare_three_way(both.begin(), both.end(), old,
-                                                                old + static_cast<std::ptrdiff_t>(words_));
+      std::uint64_t* const old = &out.cost[place * words_];
+      const auto order = compare_costs(both.data(), old, words_);
       // Of equal ones with groups that are alike, the one that leaves more to the first children.
-      if (order < 0 || (alike_ && order == 0 && child.combination[b] < child.combination[out.with[it->second]])) {
+      if (order < 0 || (alike_ && order == 0 && child.combination[b] < child.combination[out.with[place]])) {
         std::copy(both.begin(), both.end(), old);
-        out.from[it->second] = static_cast<std::uint32_t>(a);
-        out.with[it->second] = static_cast<std::uint32_t>(b);
+        out.from[place] = static_cast<std::uint32_t>(a);
+        out.with[place] = static_cast<std::uint32_t>(b);
       }
     }
   }
-  keep_best(out);
-  return out;
+  forget_places();
+  return stopped() ? Front{} : best_of(out);
+}
+
+void Joint::forget_places() {
+  sparse_.clear();
+  if (!dense_.empty()) {
+    for (const std::uint64_t combination : sums_.combination) {
+      dense_[combination] = kUnknown;
+    }
+  }
 }
 
 // As much of a combination as rules and slices allow in a domain. "Alone" is
@@ -277,7 +436,7 @@ void Joint::charge(Domain domain, std::uint64_t combination, std::uint64_t* cost
     }
     count(unit.depth, groups);
   }
-  if (!known(problem_.used)) {
+  if (count_union_ && !known(problem_.used)) {
     count(union_depth_, 1);
   }
   for (std::size_t p = 0; p < problem_.parts.size(); ++p) {
@@ -345,12 +504,14 @@ void Joint::ways_to_be_alone(Domain domain, std::uint64_t combination, std::size
 void Joint::finish(Table& table, const Front& sum) {
   std::vector<std::uint64_t> own(words_);
   std::vector<std::uint64_t> ways;
+  Front& all = finished_;
+  all.clear();
   const auto add_entry = [&](std::size_t entry, std::uint64_t combination) {
     std::copy_n(cost(sum, entry), words_, own.begin());
     if (combination != 0 && table.domain.level >= 0 && !problem_.any) {
       charge(table.domain, combination, own.data());
     }
-    append(table.front, combination, own.data(), entry, 0);
+    append(all, combination, own.data(), entry, 0);
   };
   for (std::size_t entry = 0; entry < sum.size() && !stopped(); ++entry) {
     if (table.domain.level < 0) {
@@ -368,7 +529,7 @@ void Joint::finish(Table& table, const Front& sum) {
       add_entry(entry, permitted(table.domain, way));
     }
   }
-  keep_best(table.front);
+  table.front = best_of(all);
 }
 
 Joint::Table Joint::build(Domain domain) {
@@ -382,19 +543,67 @@ Joint::Table Joint::build(Domain domain) {
   append(sum, 0, none_.data(), 0, 0);
   const Range range = tree_.children(domain);
   for (std::uint32_t c = range.begin; c < range.end && !stopped(); ++c) {
-    const Domain child{domain.level + 1, c};
-    if (std::none_of(problem_.parts.begin(), problem_.parts.end(),
-                     [&](const JointPart& part) { return part.counts->capacity(child) > 0; })) {
+    Table below;
+    if (!build_child({domain.level + 1, c}, below)) {
       continue;
-    }
-    Table below = build(child);
-    if (below.front.size() <= 1) {
-      continue;  // nothing fits there
     }
     sum = add(sum, below.front);
     keep(sum, std::move(below), table);
   }
   finish(table, sum);
+  return table;
+}
+
+// False where nothing fits there.
+bool Joint::build_child(Domain child, Table& below) {
+  if (std::none_of(problem_.parts.begin(), problem_.parts.end(),
+                   [&](const JointPart& part) { return part.counts->capacity(child) > 0; })) {
+    return false;
+  }
+  below = build(child);
+  return below.front.size() > 1;
+}
+
+// The domain that all is to be placed in. Where the number of its children is what counts first, the fewest that could
+// do are tried first: all that would need more is left away, and mostly that is nearly all.
+Joint::Table Joint::build_root(Domain domain) {
+  if (count_union_ || domain.level == tree_.host_level() || tree_.children(domain).size() > kMaxLimited) {
+    return build(domain);
+  }
+  const Range range = tree_.children(domain);
+  std::vector<Table> children;
+  for (std::uint32_t c = range.begin; c < range.end && !stopped(); ++c) {
+    Table below;
+    if (build_child({domain.level + 1, c}, below)) {
+      kept_bytes_ += bytes(below.front) + sizeof(Table);
+      children.push_back(std::move(below));
+    }
+  }
+  const std::size_t before = kept_bytes_;
+  Table table;
+  Limit limit(problem_, children);
+  for (const int spare : {0, 1, kAnyNumber}) {
+    if (stopped()) {
+      break;
+    }
+    kept_bytes_ = before;
+    limit.allow(spare);
+    table = {.domain = domain, .front = {}, .children = {}, .steps = {}};
+    Front sum;
+    append(sum, 0, none_.data(), 0, 0);
+    for (const Table& below : children) {
+      limit.pass(below.domain);
+      sum = add(sum, below.front, &limit);
+      kept_bytes_ += sum.size() * 2 * sizeof(std::uint32_t);
+      table.steps.push_back({sum.from, sum.with});
+    }
+    finish(table, sum);
+    if (std::find(table.front.combination.begin(), table.front.combination.end(), combinations_.full()) !=
+        table.front.combination.end()) {
+      break;
+    }
+  }
+  table.children = std::move(children);
   return table;
 }
 
@@ -445,7 +654,8 @@ JointAnswer Joint::solve() {
   if (!alone_above()) {
     return {JointVerdict::kNone, {}, {}};
   }
-  const Table root = build(problem_.within);
+  coarse_ = combinations_.number() * static_cast<double>(hosts.size()) > static_cast<double>(budget_.left());
+  const Table root = build_root(problem_.within);
   if (stopped()) {
     return {JointVerdict::kGaveUp, {}, {}};
   }

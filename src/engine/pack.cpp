@@ -22,36 +22,25 @@ std::int64_t total_score(const SlotCounts& counts, const Shares& shares) {
   });
 }
 
-// The tightest single host. Domains whose largest host is too small are skipped.
+// The tightest single host.
 std::optional<Shares> pack_one_host(const SlotCounts& counts, const Scope& scope, int pods) {
   const DomainTree& tree = counts.tree();
   const int hosts = tree.host_level();
   std::optional<std::tuple<int, int, std::uint32_t>> best;  // (-score, slots, position)
   bool perfect = false;
-  const auto scan = [&](Range range) {
-    for (std::uint32_t host = range.begin; host < range.end && !perfect; ++host) {
-      const int slots = counts.slots(host);
-      if (slots >= pods && scope.allows(tree, {hosts, host})) {
-        const std::tuple candidate{-counts.score(host), slots, host};
-        if (!best || candidate < *best) {
-          best = candidate;
-        }
-        // Nothing later can beat an exact fit: ties end on the name.
-        perfect = slots == pods && !counts.has_scores();
-      }
-    }
-  };
-  if (scope.within.level >= hosts - 1) {
-    scan(tree.hosts(scope.within));
-  } else {
-    visit(
-        counts, scope.within, hosts - 1, [&] { return perfect ? kAnyNumber : pods; }, [] { return 1; },
-        [&](std::uint32_t d) {
-          if (!perfect && counts.best({hosts - 1, d}).front() >= pods) {
-            scan(tree.hosts({hosts - 1, d}));
+  visit(
+      counts, scope.within, hosts, [&] { return perfect ? kAnyNumber : pods; }, [] { return 1; },
+      [&](std::uint32_t host) {
+        const int slots = counts.slots(host);
+        if (!perfect && slots >= pods && scope.allows(tree, {hosts, host})) {
+          const std::tuple candidate{-counts.score(host), slots, host};
+          if (!best || candidate < *best) {
+            best = candidate;
           }
-        });
-  }
+          // Nothing later can beat an exact fit: ties end on the name.
+          perfect = slots == pods && !counts.has_scores();
+        }
+      });
   return best ? std::optional(Shares{{std::get<2>(*best), pods}}) : std::nullopt;
 }
 
@@ -258,19 +247,25 @@ bool can_hold(const SlotCounts& counts, const Scope& scope, int pods) {
   return found;
 }
 
-std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods) {
+std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods,
+                            const std::function<bool(const Domain&)>& also, std::size_t most) {
   const bool hosts = level == counts.tree().host_level();
   std::vector<std::tuple<int, int, Domain>> order;  // (children, capacity, domain)
   visit(
       counts, scope.within, level, [&] { return pods; }, [] { return kAnyNumber; },
       [&](std::uint32_t d) {
         const Domain domain{level, d};
-        if (holds(counts, scope, domain, pods)) {
+        if (holds(counts, scope, domain, pods) && (!also || also(domain))) {
           order.emplace_back(hosts ? 1 : children_needed(counts, domain, pods), counts.capacity(domain), domain);
         }
       });
+  if (order.size() > most) {
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end());
+    order.resize(most);
+  }
   std::sort(order.begin(), order.end());
   std::vector<Domain> found;
+  found.reserve(order.size());
   for (const auto& entry : order) {
     found.push_back(std::get<2>(entry));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -36,28 +37,43 @@ struct Scope {
 
 inline constexpr int kAnyNumber = std::numeric_limits<int>::max();
 
-// Calls `look` on the domains of a level inside a domain, skipping those whose
+// Calls `look` on the domains of a level above the hosts inside a domain, skipping those whose
 // parent shows that none of its children holds `pods()` pods in `k()` children.
 template <class Pods, class K, class Look>
-void visit(const SlotCounts& counts, Domain within, int level, Pods pods, K k, Look look) {
+void visit_domains(const SlotCounts& counts, Domain within, int level, Pods pods, K k, Look look) {
   const DomainTree& tree = counts.tree();
-  if (level - 1 <= within.level || level == tree.host_level()) {
-    const Range range = tree.below(within, level);
+  const auto all_of = [&](Range range) {
     for (std::uint32_t d = range.begin; d < range.end; ++d) {
       look(d);
     }
+  };
+  if (level - 1 <= within.level) {
+    all_of(tree.below(within, level));
     return;
   }
   const Range parents = tree.below(within, level - 1);
   for (std::uint32_t p = parents.begin; p < parents.end; ++p) {
-    if (counts.peak({level - 1, p}, k()) < pods()) {
-      continue;
-    }
-    const Range range = tree.children({level - 1, p});
-    for (std::uint32_t d = range.begin; d < range.end; ++d) {
-      look(d);
+    if (counts.peak({level - 1, p}, k()) >= pods()) {
+      all_of(tree.children({level - 1, p}));
     }
   }
+}
+
+// The same for every level. Of hosts, those are skipped whose parent has none that holds so many.
+template <class Pods, class K, class Look>
+void visit(const SlotCounts& counts, Domain within, int level, Pods pods, K k, Look look) {
+  const int parents = level - 1;
+  if (level < counts.tree().host_level() || parents <= within.level) {
+    visit_domains(counts, within, level, pods, k, look);
+    return;
+  }
+  visit_domains(
+      counts, within, parents, pods, [] { return 1; },
+      [&](std::uint32_t d) {
+        if (counts.best({parents, d}).front() >= pods()) {
+          visit_domains(counts, {parents, d}, level, pods, k, look);
+        }
+      });
 }
 
 // The best placement of `pods` identical pods, or nullopt where there is none:
@@ -72,9 +88,12 @@ void visit(const SlotCounts& counts, Domain within, int level, Pods pods, K k, L
 // Whether pack() would find a placement.
 [[nodiscard]] bool can_hold(const SlotCounts& counts, const Scope& scope, int pods);
 
-// The domains of one level that hold all the pods: those that need the fewest
-// children first, then the tightest.
-[[nodiscard]] std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods);
+// The domains of one level that hold all the pods, and of which something else
+// is true where that is asked: those that need the fewest children first, then
+// the tightest. At most so many of them.
+[[nodiscard]] std::vector<Domain> holders(const SlotCounts& counts, const Scope& scope, int level, int pods,
+                                          const std::function<bool(const Domain&)>& also = {},
+                                          std::size_t most = std::numeric_limits<std::size_t>::max());
 
 // Fewest children first, level by level, without looking ahead: always
 // succeeds where the domain holds the pods.

@@ -121,20 +121,19 @@ std::size_t Search::largest_of(const std::vector<std::size_t>& parts) const {
                            [&](std::size_t a, std::size_t b) { return plan_.parts[a].count < plan_.parts[b].count; });
 }
 
-// Whether a host has room for all of these parts at once.
-bool Search::host_holds(const std::vector<std::size_t>& parts, std::uint32_t host) {
-  const NodeId node = counts(parts.front()).tree().node(host);
+// What these parts ask for all at once; none where no host has that much.
+std::optional<Amounts> Search::all_together(const std::vector<std::size_t>& parts) const {
   Amounts sum;
   for (const std::size_t part : parts) {
     for (const auto& [resource, amount] : plan_.parts[part].shape->requests.entries()) {
       std::int64_t all = 0;
       if (__builtin_mul_overflow(amount, plan_.parts[part].count, &all)) {
-        return false;
+        return std::nullopt;
       }
       sum.add(resource, all);
     }
   }
-  return (fill_ == Fill::kNow ? context_.inventory.room(node, sum) : context_.inventory.room_when_empty(node, sum)) > 0;
+  return sum;
 }
 
 // Pieces of the resource that the parts below a node need most of together; nullptr where there are
@@ -161,14 +160,19 @@ const SlotCounts* Search::joint_counts(const PlanNode& node, int& pieces) {
   return &slots;
 }
 
-std::vector<Domain> Search::candidates(const PlanNode& node, Domain within, int level) {
+std::vector<Domain> Search::candidates(const PlanNode& node, Domain within, int level, std::size_t most) {
   const std::vector<std::size_t> parts = parts_of(node);
   const std::size_t largest = largest_of(parts);
   Scope scope{.within = within, .exclusive = node.exclusive};
   if (node.exclusive >= 0) {
     scope.occupied = occupied(node, node.exclusive, largest);
   }
-  const int hosts = counts(largest).tree().host_level();
+  const DomainTree& tree = counts(largest).tree();
+  const std::optional<Amounts> on_one_host =
+      level == tree.host_level() ? all_together(parts) : std::optional(Amounts{});
+  if (!on_one_host) {
+    return {};
+  }
   std::vector<std::pair<const SlotCounts*, int>> slots;
   for (const std::size_t part : parts) {
     slots.emplace_back(&counts(part), plan_.parts[part].count);
@@ -177,13 +181,12 @@ std::vector<Domain> Search::candidates(const PlanNode& node, Domain within, int 
   if (const SlotCounts* joint = joint_counts(node, pieces)) {
     slots.emplace_back(joint, pieces);
   }
-  std::vector<Domain> found = holders(counts(largest), scope, level, plan_.parts[largest].count);
-  std::erase_if(found, [&](const Domain& domain) {
-    const bool too_small = std::any_of(slots.begin(), slots.end(),
-                                       [&](const auto& part) { return part.first->capacity(domain) < part.second; });
-    return too_small || (level == hosts && !host_holds(parts, domain.index));
-  });
-  return found;
+  const auto holds = [&](const Domain& domain) {
+    return std::all_of(slots.begin(), slots.end(),
+                       [&](const auto& part) { return part.first->capacity(domain) >= part.second; }) &&
+           (level < tree.host_level() || room_for(*on_one_host, tree.node(domain.index)));
+  };
+  return holders(counts(largest), scope, level, plan_.parts[largest].count, holds, most);
 }
 
 bool Search::step_group(const PlanNode& node, Domain within, const Pending* rest) {
@@ -194,7 +197,7 @@ bool Search::step_group(const PlanNode& node, Domain within, const Pending* rest
   if (one_tree && (node.unit || node.required >= 0)) {
     const int lowest = counts(parts.front()).tree().host_level();
     for (int level = lowest; level > std::max(node.required - 1, within.level); --level) {
-      std::vector<Domain> domains = candidates(node, within, level);
+      std::vector<Domain> domains = candidates(node, within, level, kMaxTries + 1);
       if (domains.size() > kMaxTries) {
         domains.resize(kMaxTries);
         domains.shrink_to_fit();  // it stays on the stack while all the rest is placed

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -96,8 +97,14 @@ class Search {
   [[nodiscard]] std::optional<bool> try_group_together(const PlanNode& node, Domain domain,
                                                        const std::vector<std::size_t>& parts, const Pending* rest);
   [[nodiscard]] std::size_t largest_of(const std::vector<std::size_t>& parts) const;
-  [[nodiscard]] bool host_holds(const std::vector<std::size_t>& parts, std::uint32_t host);
-  std::vector<Domain> candidates(const PlanNode& node, Domain within, int level);
+  [[nodiscard]] std::optional<Amounts> all_together(const std::vector<std::size_t>& parts) const;
+  [[nodiscard]] bool room_for(const Amounts& sum, NodeId host) const {
+    return (fill_ == Fill::kNow ? context_.inventory.room(host, sum) : context_.inventory.room_when_empty(host, sum)) >
+           0;
+  }
+  // The first of the domains that could hold a group.
+  std::vector<Domain> candidates(const PlanNode& node, Domain within, int level,
+                                 std::size_t most = std::numeric_limits<std::size_t>::max());
   [[nodiscard]] const SlotCounts* joint_counts(const PlanNode& node, int& pieces);
   [[nodiscard]] std::vector<Pending> expand(const PlanNode& node, Domain within, const Pending* rest) const;
 
