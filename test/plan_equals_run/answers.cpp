@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 #include "cycle/cycle.h"
 #include "dialects/dialects.h"
+#include "dialects/family_marks.h"
 #include "view/decision_json.h"
 
 namespace gantree::test {
@@ -67,18 +69,50 @@ std::string GangAnswer::text() const {
   return fmt::format("{} ({})", state, fmt::join(words, "; "));
 }
 
+namespace {
+
+bool has_marks(const Tree& object) {
+  for (const std::string_view part : {"labels", "annotations"}) {
+    const Tree* marks = object.find({"metadata", part});
+    if (marks != nullptr && std::any_of(marks->members.begin(), marks->members.end(),
+                                        [](const auto& mark) { return is_family_mark(mark.first); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Pods that name Gantree's own scheduler and no family are placed one by one, in plans by KAI's rules.
+bool is_plain_pod(const ManifestFile& file, const Tree& gang) {
+  return std::any_of(file.objects.begin(), file.objects.end(), [&](const Manifest& object) {
+    return gang.str({"kind"}) == "Pod" && object.kind == "Pod" && object.name == gang.str({"name"}) &&
+           (object.ns.empty() ? "default" : object.ns) == gang.str({"namespace"}) &&
+           object.tree.str({"spec", "schedulerName"}) == "gantree" && !has_marks(object.tree);
+  });
+}
+
+bool is_live(const ManifestFile& file, const Tree& gang) {
+  static const std::set<std::string> kNotLive = {"kai", "lws"};
+  return !kNotLive.contains(gang.str({"dialect"})) || is_plain_pod(file, gang);
+}
+
+}  // namespace
+
 Answers plan_answers(const ManifestFile& file) {
   Cluster cluster;
   Quota quota;
   quota.evict_by_share(file.shares);
   auto reading = take_in(file.documents, {}, cluster, quota);
+  if (!reading) {
+    fmt::print("{}\n", reading.error().message);
+  }
   GANTREE_CHECK(reading);
   const Plan plan = run_cycle(cluster, quota, std::move(reading->queue));
   const Tree told = Tree::parse(plan_to_json(plan, cluster).to_json(false));
   Answers answers;
   for (const Tree& gang : told.find({"gangs"})->items) {
     GangAnswer answer{.kind = gang.str({"kind"}),
-                      .dialect = gang.str({"dialect"}),
+                      .live = is_live(file, gang),
                       .state = gang.str({"state"}),
                       .reason = gang.str({"reason"})};
     for (const Tree& set : gang.find({"podSets"})->items) {
@@ -91,11 +125,6 @@ Answers plan_answers(const ManifestFile& file) {
                               fmt::format("for {}: {}", eviction.str({"for"}), eviction.str({"reason"})));
   }
   return answers;
-}
-
-bool is_live(const std::string& dialect) {
-  static const std::set<std::string> kNotLive = {"kai", "lws"};
-  return !kNotLive.contains(dialect);
 }
 
 }  // namespace gantree::test

@@ -17,8 +17,8 @@ struct PodSetAnswer {
 };
 
 struct GangAnswer {
-  std::string kind = {};  // of the object that asks
-  std::string dialect = {};
+  std::string kind = {};                              // of the object that asks
+  bool live = true;                                   // its family is, so far
   std::string state = {};                             // Placed, Waiting, Rejected; of a run also what else it may be
   std::string reason = {};                            // unless placed
   std::map<std::string, PodSetAnswer> pod_sets = {};  // where placed, by name; of a plan always, for their names
@@ -34,8 +34,5 @@ struct Answers {
 
 // What `gantree plan` says.
 [[nodiscard]] Answers plan_answers(const ManifestFile& file);
-
-// Whether gangs of that family are live.
-[[nodiscard]] bool is_live(const std::string& dialect);
 
 }  // namespace gantree::test

@@ -46,7 +46,7 @@ std::optional<std::string> kind_of(const GangAnswer& plan, const GangAnswer& run
 std::vector<Difference> differences(const std::string& file, const Answers& plan, const Answers& run) {
   std::vector<Difference> found;
   for (const auto& [name, planned] : plan.gangs) {
-    if (!is_live(planned.dialect)) {
+    if (!planned.live) {
       continue;
     }
     const GangAnswer& done = run.gangs.at(name);

@@ -61,7 +61,10 @@ GangAnswer LiveWorld::answer_of(const std::string& gang, const GangAnswer& plann
     return {.state = "Rejected", .reason = "InvalidRequest"};
   }
   const Stored* job = server_.objects.find(FakeServer::key(planned.kind, ns, name));
-  const Stored* workload = job == nullptr ? nullptr : workload_of_job(job->uid());
+  // That of a group of pods has the group's name.
+  const Stored* workload = job != nullptr          ? workload_of_job(job->uid())
+                           : planned.kind == "Pod" ? server_.objects.find(FakeServer::key("Workload", ns, name))
+                                                   : nullptr;
   if (workload == nullptr) {
     return answer_of_pods(gang, planned);
   }
@@ -160,15 +163,23 @@ const Stored* LiveWorld::workload_of_job(const std::string& uid) const {
   return nullptr;
 }
 
+void LiveWorld::note_gang(const Tree& pod) {
+  const std::string gang = gang_name_of(pod);
+  if (!gang.empty()) {
+    const std::string ns = pod.str({"metadata", "namespace"});
+    gangs_of_pods_[ns + "/" + pod.str({"metadata", "name"})] = ns + "/" + gang;
+  }
+}
+
 // Pods that were evicted are gone when all is at rest: their gang and whom it makes room for are told in an event.
 void LiveWorld::note_eviction(const Tree& event) {
   if (event.str({"action"}) != "Evicting") {
     return;
   }
   const std::string ns = event.str({"regarding", "namespace"});
-  const Stored* pod = server_.objects.find(FakeServer::key("Pod", ns, event.str({"regarding", "name"})));
-  const std::string gang = pod == nullptr ? "" : gang_name_of(pod->tree);
-  evicted_pods_.push_back({.gang = fmt::format("{}/{}", ns, gang.empty() ? event.str({"regarding", "name"}) : gang),
+  const std::string name = event.str({"regarding", "name"});
+  const auto gang = gangs_of_pods_.find(ns + "/" + name);
+  evicted_pods_.push_back({.gang = gang == gangs_of_pods_.end() ? ns + "/" + name : gang->second,
                            .reason = event.str({"reason"}),
                            .note = event.str({"note"})});
 }

@@ -35,7 +35,8 @@ bool is_bound_pod(const Manifest& manifest) {
 }  // namespace
 
 bool LiveWorld::is_queued(const Manifest& object) {
-  return is_job(object) && object.tree.find({"metadata", "labels", kueue::kQueueName}) != nullptr;
+  return (is_job(object) || (object.kind == "Pod" && !is_bound_pod(object))) &&
+         object.tree.find({"metadata", "labels", kueue::kQueueName}) != nullptr;
 }
 
 LiveWorld::LiveWorld(const ManifestFile& file)
@@ -80,7 +81,7 @@ bool LiveWorld::run() {
     start();
   }
   load([&](const Manifest& object) { return (is_job(object) && !is_queued(object)) || object.kind == "PodGroup"; });
-  load([](const Manifest& object) { return object.kind == "Pod" && !is_bound_pod(object); });
+  load([](const Manifest& object) { return object.kind == "Pod" && !is_bound_pod(object) && !is_queued(object); });
   act();  // jobs that wait in no queue have their pods when the program starts
   return settle(kQuiet);
 }
@@ -190,7 +191,8 @@ void LiveWorld::complete(Manifest& manifest) {
   }
 }
 
-void LiveWorld::complete_pod(Tree& pod) const {
+void LiveWorld::complete_pod(Tree& pod) {
+  note_gang(pod);
   if (pod.find({"status", "phase"}) == nullptr) {
     const bool bound = !pod.str({"spec", "nodeName"}).empty();
     pod.at({"status", "phase"}) = Tree::string(bound ? "Running" : "Pending");
@@ -204,12 +206,15 @@ void LiveWorld::complete_pod(Tree& pod) const {
     }
   }
   if (pod.str({"spec", "schedulerName"}).empty()) {
-    pod.at({"spec", "schedulerName"}) = Tree::string(prepares_ ? "default-scheduler" : "gantree");
+    pod.at({"spec", "schedulerName"}) = Tree::string("gantree");
   }
 }
 
 void LiveWorld::admit_pod(Tree& pod) {
   pod.at({"metadata", "creationTimestamp"}) = Tree::string(rfc3339(timeline_.wall()));
+  if (prepares_) {
+    pod.at({"spec", "schedulerName"}) = Tree::string("default-scheduler");  // see bind_given()
+  }
   complete_pod(pod);
   const Manifest manifest{.group = "",
                           .version = "v1",

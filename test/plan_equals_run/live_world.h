@@ -53,7 +53,7 @@ class LiveWorld {
   void load(const std::function<bool(const Manifest&)>& chosen);
   void store(Manifest manifest);
   void complete(Manifest& manifest);
-  void complete_pod(Tree& pod) const;
+  void complete_pod(Tree& pod);
   void admit_pod(Tree& pod);
   // Why it refuses the object.
   [[nodiscard]] static std::optional<std::string> ask_webhook(const Manifest& manifest, Tree& tree);
@@ -78,6 +78,7 @@ class LiveWorld {
                                                        const std::string& set) const;
   [[nodiscard]] std::string place_of(const Tree& pod, const std::vector<std::string>& levels) const;
   [[nodiscard]] std::map<std::string, std::string> evictions(const Answers& plan) const;
+  void note_gang(const Tree& pod);
   void note_eviction(const Tree& event);
 
   Timeline timeline_;
@@ -96,6 +97,7 @@ class LiveWorld {
   std::map<std::string, std::string> refused_;        // why the webhook refused an object, by key
   std::vector<Manifest> objects_;
   std::vector<Tree> no_trees_;
+  std::map<std::string, std::string> gangs_of_pods_;  // namespace/name of both
   std::vector<EvictedPod> evicted_pods_;
 };
 

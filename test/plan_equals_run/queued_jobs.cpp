@@ -80,16 +80,19 @@ void LiveWorld::queue_jobs() {
     }
   }
   GANTREE_CHECK(settle(kMoment));
-  for (const Stored* job : jobs_.jobs()) {
-    const Stored* workload = workload_of_job(job->uid());
+  std::vector<const Stored*> owners = jobs_.jobs();
+  const std::vector<const Stored*> pods = server_.objects.all("Pod");
+  owners.insert(owners.end(), pods.begin(), pods.end());
+  for (const Stored* owner : owners) {
+    const Stored* workload = workload_of_job(owner->uid());
     if (workload == nullptr) {
       continue;
     }
     // It is as old as its job, as on any cluster.
     server_.objects.change(test::key_of(*workload), [&](Tree& one) {
-      one.at({"metadata", "creationTimestamp"}) = *job->tree.find({"metadata", "creationTimestamp"});
+      one.at({"metadata", "creationTimestamp"}) = *owner->tree.find({"metadata", "creationTimestamp"});
     });
-    if (const auto running = running_.find(test::key_of(*job)); running != running_.end()) {
+    if (const auto running = running_.find(test::key_of(*owner)); running != running_.end()) {
       admit(*workload, running->second);
     }
   }
