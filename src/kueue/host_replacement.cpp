@@ -192,8 +192,10 @@ bool HostReplacement::mend(Entry& entry, Time now, Step& step) {
     return give_up(entry, now, step);
   }
   const Submission submission = asked_for(entry);
-  // Its queue is stopped, or gone: what it has left it may keep.
-  const bool stays = submission.rejection && submission.rejection->waits;
+  // Its queue is stopped, or gone: what it has left it may keep. Not where its queue offers nothing any more that suits
+  // it: it would stay where its pods cannot be.
+  const bool stays =
+      submission.rejection && submission.rejection->waits && submission.rejection->reason != Reason::kNoMatchingFlavor;
   const std::optional<Alternative> alternative = chosen(submission, admission);
   if (!alternative && stays) {
     return false;

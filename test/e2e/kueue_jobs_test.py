@@ -174,13 +174,12 @@ def test_a_workload_can_be_suspended_and_unsuspended(pool):
 
 
 @pytest.mark.parametrize("mark", [REQUIRED, PREFERRED])
-def test_an_unknown_level_deactivates_the_workload_and_is_named(pool, mark):
+def test_an_unknown_level_is_named_and_waited_for(pool, mark):
     pool.make_nodes(1)
     pool.make_queue()
     pool.submit_job("train", 2, {mark: "example.com/rak"})
-    workload = pool.told("train", "Evicted", "True", "Deactivated", "example.com/rak")
-    pool.wait(lambda: pool.workload("train")["spec"]["active"] is False, "the workload to be deactivated")
-    assert "example.com/rak" in condition(workload, "QuotaReserved")["message"]
+    workload = pool.told("train", "QuotaReserved", "False", "NoMatchingFlavor", "example.com/rak")
+    assert workload["spec"].get("active", True)
     pool.wait(lambda: any("example.com/rak" in message for _, message in pool.events(workload)), "an event that names the level")
     no_pods(pool, "train")
     # Others are not held up.
@@ -365,7 +364,7 @@ def test_a_job_that_is_changed_while_it_waits_is_queued_as_it_is_now(pool):
     pool.submit_job("mended", 2, {REQUIRED: "example.com/rak"})
     pool.told("moved", "QuotaReserved", "False", "Misconfigured")
     pool.told("shrunk", "QuotaReserved", "False", "TopologyPlacementFailed")
-    pool.wait(lambda: pool.workload("mended") and pool.workload("mended")["spec"]["active"] is False, "the mistake to be found")
+    pool.told("mended", "QuotaReserved", "False", "NoMatchingFlavor")
     assert pool.workload("moved")["metadata"]["generation"] == 1, "nothing was changed yet"
     pool.change_job("moved", {"metadata": {"labels": {f"{KUEUE}/queue-name": "main"}}})
     pool.change_job("shrunk", {"spec": {"parallelism": 3, "completions": 3}})

@@ -182,6 +182,8 @@ class Resolver {
   int level(json::Value at, std::string_view annotation, std::string_view label) {
     const int found = topology_.level(label);
     if (found < 0) {
+      // Another topology may have it, or this one may get it.
+      code_ = error_ ? code_ : Errc::kNotFound;
       complain(at, fmt::format("{}: Topology \"{}\" has no level \"{}\" (it has {})", annotation, topology_.name, label,
                                fmt::join(topology_.levels, ", ")));
     }
@@ -192,11 +194,14 @@ class Resolver {
       error_ = fmt::format("{}: {}", json::to_string({request_.file, at.line()}), message);
     }
   }
-  [[nodiscard]] const std::optional<std::string>& error() const { return error_; }
+  [[nodiscard]] bool failed() const { return error_.has_value(); }
+  // Requires failed().
+  [[nodiscard]] tl::unexpected<Error> error() const { return fail(code_, *error_); }
 
  private:
   const TopologyRequest& request_;
   const Topology& topology_;
+  Errc code_ = Errc::kInvalid;
   std::optional<std::string> error_;
 };
 
@@ -309,8 +314,8 @@ Result<Constraint> resolve(const TopologyRequest& request, TopologyId id, const 
     resolver.complain(request.preferred, fmt::format("{} must not be above the level of {}", kPreferred, kRequired));
   }
   resolve_slices(request, resolver, constraint);
-  if (resolver.error()) {
-    return invalid(*resolver.error());
+  if (resolver.failed()) {
+    return resolver.error();
   }
   const bool near = constraint.required || constraint.preferred || !request.slices.empty();
   constraint.packing = request.packing.value_or(near ? Packing::kPack : Packing::kTightest);

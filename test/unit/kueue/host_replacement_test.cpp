@@ -130,6 +130,27 @@ TEST(HostReplacement, NamesTheFailedHostsUntilThereAreOthers) {
   EXPECT_TRUE(unhealthy(cluster).empty()) << "it takes pods again";
 }
 
+TEST(HostReplacement, EvictsWhoseLevelTheTopologyHasLost) {
+  SmallCluster cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.put("batch", "v1", "Job",
+              "{'metadata':{'name':'j','namespace':'ns','labels':{'kueue.x-k8s.io/queue-name':'q'}},'spec':{'suspend':"
+              "true,'parallelism':1,'completions':1,'template':{'metadata':{'annotations':{"
+              "'kueue.x-k8s.io/podset-required-topology':'rack'}},'spec':{'containers':[{'name':'c','resources':{"
+              "'requests':{'nvidia.com/gpu':'4'}}}]}}}}");
+  cluster.settle();
+  ASSERT_EQ(hosts(cluster), std::set<std::string>{"a"});
+  cluster.server.change(FakeServer::key("Topology", "", "net"), [](Tree& topology) {
+    topology.at({"spec", "levels"}) = Tree::parse(R"([{"nodeLabel":"kubernetes.io/hostname"}])");
+  });
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("j")) << "what runs goes on";
+  cluster.node("a", 4, "r0", true);
+  cluster.settle();
+  EXPECT_FALSE(cluster.admitted("j"));
+}
+
 TEST(HostReplacement, NamesNoHostAnyMoreOnceTheWorkloadHasLeftIt) {
   SmallCluster cluster;
   cluster.node("a", 4);

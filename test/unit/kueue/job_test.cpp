@@ -133,7 +133,9 @@ TEST(QueuedJob, ThatWantsFewerPodsWhileItWaitsGetsThose) {
 
 TEST(QueuedJob, ThatIsMendedIsActiveAgain) {
   JobWorld world(1, 1, 8);
-  const std::string workload = waiting(world, {.annotations = R"("kueue.x-k8s.io/podset-required-topology":"rak")"});
+  const std::string workload =
+      waiting(world, {.annotations = R"("kueue.x-k8s.io/podset-required-topology":"kubernetes.io/hostname",)"
+                                     R"("kueue.x-k8s.io/podset-preferred-topology":"rack")"});
   EXPECT_EQ(world.spec(workload, "active"), "false");
   world.job("train", {});
   world.settle();

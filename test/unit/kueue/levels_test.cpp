@@ -13,7 +13,7 @@ std::string level(const std::string& kind, const std::string& name) {
   return fmt::format(R"("kueue.x-k8s.io/podset-{}-topology":"{}")", kind, name);
 }
 
-TEST(NamedLevel, ThatTheTopologyLacksDeactivatesTheWorkloadAndIsNamed) {
+TEST(NamedLevel, ThatTheTopologyLacksIsNamedAndWaitedFor) {
   for (const char* kind : {"required", "preferred"}) {
     JobWorld world(1, 1, 8);
     world.job("train", {.annotations = level(kind, "example.com/rak")});
@@ -21,10 +21,10 @@ TEST(NamedLevel, ThatTheTopologyLacksDeactivatesTheWorkloadAndIsNamed) {
     world.carry_out(create);
     world.settle();
     const std::string workload = create.write.object.name;
-    EXPECT_EQ(world.spec(workload, "active"), "false") << kind;
-    EXPECT_THAT(
-        world.status(workload, "conditions"),
-        AllOf(HasSubstr(R"("type":"Evicted","status":"True","reason":"Deactivated")"), HasSubstr("example.com/rak")))
+    EXPECT_NE(world.spec(workload, "active"), "false") << kind;
+    EXPECT_THAT(world.status(workload, "conditions"),
+                AllOf(HasSubstr(R"("type":"QuotaReserved","status":"False","reason":"NoMatchingFlavor")"),
+                      HasSubstr(R"(has no level \"example.com/rak\")")))
         << kind;
     // Others are not held up.
     world.job("right", {.annotations = level("required", "rack")});
