@@ -6,6 +6,7 @@
 #include "dialects/koordinator/names.h"
 #include "dialects/kueue/admission.h"
 #include "dialects/kueue/names.h"
+#include "dialects/kueue/workload_status.h"
 
 namespace gantree {
 
@@ -37,19 +38,25 @@ std::span<const Validator> all_validators() {
       {.plural = "topologies",
        .kind = kueue_kind("Topology", false),
        .validate = kueue::validate_topology,
-       .has_status = false},
+       .has_status = false,
+       .made = kueue::mark_in_use},
       {.plural = "resourceflavors",
        .kind = kueue_kind("ResourceFlavor", false),
        .validate = kueue::validate_flavor,
-       .has_status = false},
-      {.plural = "clusterqueues", .kind = kueue_kind("ClusterQueue", false), .validate = kueue::validate_cluster_queue},
+       .has_status = false,
+       .made = kueue::mark_in_use},
+      {.plural = "clusterqueues",
+       .kind = kueue_kind("ClusterQueue", false),
+       .validate = kueue::validate_cluster_queue,
+       .made = kueue::mark_in_use},
       {.plural = "cohorts", .kind = kueue_kind("Cohort", false), .validate = kueue::validate_cohort},
       {.plural = "localqueues", .kind = kueue_kind("LocalQueue", true), .validate = kueue::validate_local_queue},
       {.plural = "workloads",
        .kind = kueue_kind("Workload", true),
        .validate = kueue::validate_workload,
        .forbidden = kueue::forbidden_in_workload,
-       .reserved = kueue::reserved_in_workload},
+       .reserved = kueue::reserved_in_workload,
+       .wrong_status = kueue::wrong_in_status},
       {.plural = "workloadpriorityclasses",
        .kind = kueue_kind("WorkloadPriorityClass", false),
        .validate = kueue::validate_priority_class,

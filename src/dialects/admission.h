@@ -18,6 +18,8 @@ struct Admission {
   std::vector<std::string> warnings;   // for whoever stores it: what has no effect
 };
 
+struct Mutation;
+
 struct Validator {
   std::string_view plural;  // of the kind, as in paths of the API
   ApiKind kind;
@@ -28,6 +30,11 @@ struct Validator {
   // What only those may store who administer queues (and Gantree itself): one sentence; nothing where all may who may
   // write objects of the kind. `old` is nullptr where it is created.
   std::optional<std::string> (*reserved)(const NamedObject& named, const Object* old) = nullptr;
+  // What of a status that somebody writes in place of that of `old` makes no sense: one sentence; nothing where it is
+  // good. nullptr where every status is taken.
+  std::optional<std::string> (*wrong_status)(const NamedObject& named, const Object& old) = nullptr;
+  // What is added to a new one; nullptr where nothing is.
+  Mutation (*made)(const NamedObject& named) = nullptr;
 };
 
 [[nodiscard]] std::span<const Validator> all_validators();

@@ -24,7 +24,7 @@ struct OpenOrder {
   std::string job = {};
   std::string pod = {};
   std::string queue = {};
-  std::string leaving = {};  // object of an administrator that is being deleted
+  std::string leaving = {};  // object of an administrator whose finalizer is set or taken off
   std::string member = {};   // pod of a group
   bool admission = false;    // the write gives a Workload what is assumed
   bool creation = false;     // of the Workload of the job

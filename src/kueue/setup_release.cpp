@@ -25,26 +25,32 @@ std::vector<std::string> finalizers_of(json::Value metadata) {
   return all;
 }
 
+bool may_be_in_use(std::string_view kind) {
+  return kind == "ClusterQueue" || kind == "ResourceFlavor" || kind == "Topology";
+}
+
 }  // namespace
 
 void SetupRelease::changed(const std::string& key, const LiveObject& object, const Object& parsed) {
   const json::Value metadata = parsed.metadata();
   std::vector<std::string> finalizers = finalizers_of(metadata);
   const bool ours = std::erase(finalizers, kInUse) > 0;
-  if (object.group != kGroup || !ours || !text_at(metadata, "deletionTimestamp")) {
-    leaving_.erase(key);
+  const bool leaving = static_cast<bool>(text_at(metadata, "deletionTimestamp"));
+  if (object.group != kGroup || !may_be_in_use(object.kind) || ours != leaving) {
+    unsettled_.erase(key);
     return;
   }
-  Leaving& leaving = leaving_[key];
-  leaving.ref = {.group = object.group,
-                 .version = object.version,
-                 .kind = object.kind,
-                 .ns = object.ns,
-                 .name = object.name,
-                 .uid = object.uid};
+  Unsettled& one = unsettled_[key];
+  one.ref = {.group = object.group,
+             .version = object.version,
+             .kind = object.kind,
+             .ns = object.ns,
+             .name = object.name,
+             .uid = object.uid};
   const json::Value version = text_at(metadata, "resourceVersion");
-  leaving.resource_version = version ? version.text() : std::string_view();
-  leaving.kept = std::move(finalizers);
+  one.resource_version = version ? version.text() : std::string_view();
+  one.others = std::move(finalizers);
+  one.leaving = leaving;
 }
 
 bool SetupRelease::is_used(const ObjectRef& object) const {
@@ -70,34 +76,37 @@ bool SetupRelease::is_used(const ObjectRef& object) const {
 }
 
 void SetupRelease::release(Time now, Step& step) {
-  for (auto& [key, leaving] : leaving_) {
-    if (leaving.guard.closed(leaving.resource_version, now)) {
-      if (!leaving.guard.in_flight()) {
-        step.wake_by(std::max(leaving.guard.opens(), now + std::chrono::seconds(1)));
+  for (auto& [key, one] : unsettled_) {
+    if (one.guard.closed(one.resource_version, now)) {
+      if (!one.guard.in_flight()) {
+        step.wake_by(std::max(one.guard.opens(), now + std::chrono::seconds(1)));
       }
       continue;
     }
-    if (is_used(leaving.ref)) {
+    if (one.leaving && is_used(one.ref)) {
       continue;
     }
-    json::Out kept = json::Out::array();
-    for (const std::string& finalizer : leaving.kept) {
-      kept.push(finalizer);
+    json::Out finalizers = json::Out::array();
+    for (const std::string& finalizer : one.others) {
+      finalizers.push(finalizer);
+    }
+    if (!one.leaving) {
+      finalizers.push(kInUse);
     }
     json::Out metadata = json::Out::object();
-    metadata.add("uid", leaving.ref.uid).add("resourceVersion", leaving.resource_version);
-    metadata.add("finalizers", std::move(kept));
+    metadata.add("uid", one.ref.uid).add("resourceVersion", one.resource_version);
+    metadata.add("finalizers", std::move(finalizers));
     json::Out body = json::Out::object();
     body.add("metadata", std::move(metadata));
     const std::uint64_t id = outbox_.order(
-        step, Urgency::kStatus,
-        {.verb = WriteVerb::kPatch, .object = leaving.ref, .node = {}, .body = body.to_json(false)}, {.leaving = key});
-    leaving.guard.sent(id, leaving.resource_version);
+        step, Urgency::kStatus, {.verb = WriteVerb::kPatch, .object = one.ref, .node = {}, .body = body.to_json(false)},
+        {.leaving = key});
+    one.guard.sent(id, one.resource_version);
   }
 }
 
 void SetupRelease::answered(const std::string& key, Answer answer, Time now) {
-  if (const auto it = leaving_.find(key); it != leaving_.end()) {
+  if (const auto it = unsettled_.find(key); it != unsettled_.end()) {
     it->second.guard.answered(answer, now);
   }
 }

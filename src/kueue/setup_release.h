@@ -1,5 +1,5 @@
-// Queues, flavors and topologies that are being deleted and carry the finalizer by which Kueue keeps what is in use: it
-// is taken off once nothing uses them. Gantree sets none itself; clusters that came from Kueue have them.
+// The finalizer by which queues, flavors and topologies stay as long as something uses them: set on those that lack it,
+// and taken off those that are being deleted once nothing uses them any more.
 //
 // One thread owns it: the controller's.
 #pragma once
@@ -23,16 +23,17 @@ class SetupRelease {
 
   // `key`: of one of the administrators' objects.
   void changed(const std::string& key, const LiveObject& object, const Object& parsed);
-  void removed(const std::string& key) { leaving_.erase(key); }
-  // The setup is read.
+  void removed(const std::string& key) { unsettled_.erase(key); }
+  // Sets and takes off what is due. The setup is read.
   void release(Time now, Step& step);
   void answered(const std::string& key, Answer answer, Time now);
 
  private:
-  struct Leaving {
+  struct Unsettled {
     ObjectRef ref;
     std::string resource_version;
-    std::vector<std::string> kept;  // finalizers of others
+    std::vector<std::string> others;  // finalizers that are not ours
+    bool leaving = false;             // it is being deleted, and has ours; otherwise it lacks ours
     Guard guard;
   };
 
@@ -40,7 +41,7 @@ class SetupRelease {
 
   const Ledger& ledger_;
   Outbox& outbox_;
-  std::map<std::string, Leaving> leaving_;
+  std::map<std::string, Unsettled> unsettled_;
 };
 
 }  // namespace gantree::kueue

@@ -21,6 +21,7 @@ constexpr std::string_view kValidate = "/validate/";
 constexpr std::string_view kMutate = "/mutate/";
 constexpr std::string_view kEnqueue = "/enqueue/";
 constexpr std::string_view kConvert = "/convert";
+constexpr std::string_view kStatus = "status";
 // The API server takes objects of 3 MiB; an update brings the old one along.
 constexpr std::size_t kLargestBody = std::size_t{8} << 20;
 // API servers call as often at once as they write at once, and anybody in the cluster can connect: together they must
@@ -45,13 +46,13 @@ std::string_view text_of(json::Value metadata, std::string_view key) {
 // What is made of an object that comes, and of the one it replaces (nullptr: none).
 using Look = std::function<Answer(const NamedObject& named, const Object* old)>;
 
-Answer judge(const ApiKind& kind, const Review& review, const Look& look) {
+Answer judge(const ApiKind& kind, const Review& review, const Look& look, std::string_view subresource = "") {
   if (!is_of(review, kind)) {
     return refusal(400, fmt::format("this webhook is for {}, not for {} of {}/{}", kind.kind, review.kind, review.group,
                                     review.version));
   }
   const bool brings = review.operation == Operation::kCreate || review.operation == Operation::kUpdate;
-  if (!brings || !review.subresource.empty()) {
+  if (!brings || review.subresource != subresource) {
     return {};
   }
   const auto object_of = [&](json::Value value) {
@@ -117,6 +118,18 @@ Answer judge_reserved(const Validator& validator, const Review& review, const Na
   return administers ? refusal(403, std::move(*reserved))
                      : refusal(500, fmt::format("{}, and whether \"{}\" may is not known: {}", *reserved, review.user,
                                                 administers.error().message));
+}
+
+// Of a status that somebody else writes than Gantree, whose own follow from what it has read.
+Answer judge_status(const Validator& validator, const Review& review, const Surroundings& surroundings) {
+  if (validator.wrong_status == nullptr || asker_of(review, surroundings) != Asker::kSomebody) {
+    return {};
+  }
+  const Look look = [&](const NamedObject& named, const Object* old) {
+    auto wrong = old == nullptr || is_leaving(named.object) ? std::nullopt : validator.wrong_status(named, *old);
+    return wrong ? refusal(403, std::move(*wrong)) : Answer{};
+  };
+  return judge(validator.kind, review, look, kStatus);
 }
 
 // Of a change to an object of a kind of others: what only Gantree may change.
@@ -207,11 +220,21 @@ Routes dialect_routes(Surroundings surroundings) {
   });
   for (const Validator& validator : all_validators()) {
     routes.validate(validator.plural, [&validator, surroundings](const Review& review) {
+      if (review.subresource == kStatus) {
+        return judge_status(validator, review, surroundings);
+      }
       return judge(validator.kind, review, [&](const NamedObject& named, const Object* old) {
         const Answer reserved = judge_reserved(validator, review, named, old, surroundings);
         return reserved.allowed ? to_answer(admit(validator, named, old)) : reserved;
       });
     });
+    if (validator.made != nullptr) {
+      routes.mutate(validator.plural, [&validator](const Review& review) {
+        return judge(validator.kind, review, [&](const NamedObject& named, const Object* old) {
+          return old == nullptr ? to_answer(validator.made(named)) : Answer{};
+        });
+      });
+    }
   }
   for (const Mutator& mutator : all_mutators()) {
     add_mutator(routes, mutator, surroundings);

@@ -87,7 +87,7 @@ def kinds(serving, cluster):
     yield cluster
     for kind in ("ClusterQueue", "Cohort", "ResourceFlavor", "Topology", "WorkloadPriorityClass"):
         for item in cluster.list(NEW, kind):
-            cluster.delete(NEW, kind, item["metadata"]["name"])
+            cluster.delete_at_once(NEW, kind, item["metadata"]["name"])
 
 
 # --- manifests ---
@@ -302,7 +302,8 @@ def test_levels_change_only_above_hosts(kinds):
 def test_pod_sets_that_hold_quota_do_not_change(kinds, namespace):
     kinds.create(workload(pod_set()), namespace)
     assert change(kinds, workload(), {"podSets": [pod_set(count=3)]}, namespace) == ""
-    kinds.merge(NEW, "Workload", "job-train", {"status": {"conditions": [CONDITION]}}, namespace, "status")
+    given = {"clusterQueue": "team", "podSetAssignments": [{"name": "main", "count": 3}]}
+    kinds.merge(NEW, "Workload", "job-train", {"status": {"conditions": [CONDITION], "admission": given}}, namespace, "status")
     sentence = "spec.podSets cannot be changed while quota is reserved"
     assert sentence in change(kinds, workload(), {"podSets": [pod_set(count=4)]}, namespace)
     assert sentence in change(kinds, workload(), {"podSets": [pod_set(count=3, image="other")]}, namespace)

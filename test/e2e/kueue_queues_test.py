@@ -72,8 +72,7 @@ class Queues:
 
     def remove(self):
         for kind, name in self._made:
-            self.cluster.merge(API, kind, name, {"metadata": {"finalizers": None}})
-            self.cluster.delete(API, kind, name)
+            self.cluster.delete_at_once(API, kind, name)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@
 #include "dialects/objection.h"
 #include "dialects/pod_count.h"
 #include "json/equal.h"
+#include "json/patch.h"
 
 namespace gantree::kueue {
 
@@ -143,6 +144,18 @@ Admission validate_workload(const NamedObject& named) {
     read.complain(pod_sets, "spec.podSets: only one of them can have a minCount");
   }
   return read.ok() ? Admission{} : refused(named, read.error().value());
+}
+
+Mutation mark_in_use(const NamedObject& named) {
+  const auto finalizers = items_of(named.object.metadata()["finalizers"]);
+  const bool marked = std::any_of(finalizers.begin(), finalizers.end(), [](const json::NodeData& item) {
+    return item.kind == json::Kind::kString && json::Value(&item).text() == kInUse;
+  });
+  json::Patch patch(named.object.value);
+  if (!marked) {
+    patch.append({"metadata", "finalizers"}, kInUse);
+  }
+  return {.patch = patch.take()};
 }
 
 std::optional<std::string> reserved_in_workload(const NamedObject& named, const Object* old) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dialects/admission.h"
+#include "dialects/mutation.h"
 
 namespace gantree::kueue {
 
@@ -16,6 +17,10 @@ namespace gantree::kueue {
 [[nodiscard]] Admission validate_local_queue(const NamedObject& named);
 [[nodiscard]] Admission validate_priority_class(const NamedObject& named);
 [[nodiscard]] Admission validate_workload(const NamedObject& named);
+
+// What may be in use has the finalizer that says so from the beginning, so that nobody who has just made it finds it
+// changed.
+[[nodiscard]] Mutation mark_in_use(const NamedObject& named);
 
 // Pod sets that hold quota are not changed: what is used would no longer be what was given.
 [[nodiscard]] std::optional<std::string> forbidden_in_workload(const NamedObject& named, const Object& old);

@@ -102,6 +102,12 @@ class Cluster:
     def delete(self, api_version, kind, name, namespace=None, **options):
         return self.request("DELETE", self.path(api_version, kind, namespace, name), body=options or None)
 
+    def delete_at_once(self, api_version, kind, name):
+        """The same for what is in no namespace, whoever would take its finalizers off."""
+        self.delete(api_version, kind, name)
+        if self.get(api_version, kind, name):
+            self._drop_finalizers(api_version, kind, name)
+
     def kubectl(self, *arguments, input=None, check=True):
         """Runs kubectl against this cluster; its standard output."""
         command = [str(self._kubectl), "--kubeconfig", str(self.kubeconfig), *map(str, arguments)]
@@ -235,15 +241,15 @@ class Cluster:
             self.request("DELETE", f"/api/v1/namespaces/{namespace}/pods", query=[("gracePeriodSeconds", "0")])
             # Whoever would take the finalizers away may be gone already.
             for pod in [pod for pod in self.pods(namespace) if pod["metadata"].get("finalizers")]:
-                self._drop_finalizers(namespace, pod["metadata"]["name"])
+                self._drop_finalizers("v1", "Pod", pod["metadata"]["name"], namespace)
         for namespace in self._namespaces:
             self.wait_for(lambda: not self.pods(namespace), CREATE_TIMEOUT, f"the pods of {namespace} to go")
         self._namespaces.clear()
         self.request("DELETE", "/api/v1/nodes", query=[("labelSelector", NODES_OF_TESTS)])
 
-    def _drop_finalizers(self, namespace, pod):
+    def _drop_finalizers(self, api_version, kind, name, namespace=None):
         try:
-            self.merge("v1", "Pod", pod, {"metadata": {"finalizers": None}}, namespace)
+            self.merge(api_version, kind, name, {"metadata": {"finalizers": None}}, namespace)
         except kubernetes.client.ApiException as error:
             if error.status != 404:  # it has gone by itself
                 raise

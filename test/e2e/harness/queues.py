@@ -210,10 +210,10 @@ class Pool(Queues):
     def remove(self):
         """The objects that are in no namespace; all else goes with the namespace."""
         for team in self._teams:
-            self.cluster.delete(API, "ClusterQueue", team)
+            self.cluster.delete_at_once(API, "ClusterQueue", team)
         for kind in ("ClusterQueue", "ResourceFlavor", "Topology"):
             if self.cluster.get(API, kind, self.name):
-                self.cluster.delete(API, kind, self.name)
+                self.cluster.delete_at_once(API, kind, self.name)
 
 
 class SlotKeeper:

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "dialects/kueue/neighbour.h"
+#include "dialects/mutation.h"
 #include "unit/dialects/manifests.h"
 
 namespace gantree {
@@ -242,6 +243,130 @@ TEST(KueueAdmission, LetsOthersSwitchWorkloadsOffAndTakeThemAway) {
   EXPECT_EQ(reserved("metadata: {name: x, labels: {a: b}}\nspec: {active: false, priority: 5}", before), "");
   EXPECT_EQ(reserved("metadata: {name: x, deletionTimestamp: \"2026-01-01T00:00:00Z\"}\nspec: {priority: 9}", before),
             "");
+}
+
+constexpr const char* kReserved = "conditions: [{type: QuotaReserved, status: \"True\"}], ";
+constexpr const char* kGiven =
+    "admission: {clusterQueue: team, podSetAssignments: [{name: a, count: 3, flavors: {cpu: f}, resourceUsage: {cpu: "
+    "1500m}}]}, ";
+
+// Why this status cannot take the place of the other in a Workload of a pod set "a" of three; "" where it can.
+std::string wrong_status(const std::string& status, const std::string& before) {
+  const std::string head =
+      "metadata: {name: x}\nspec: {podSets: [{name: a, count: 3, template: {spec: {}}}]}\nstatus: ";
+  const Manifests manifest(head + "{" + status + "}");
+  const Manifests old_manifest(head + "{" + before + "}");
+  const Object object = object_of("Workload", manifest);
+  const Object old = object_of("Workload", old_manifest);
+  return validator_of("Workload").wrong_status({object, "ns", "x"}, old).value_or("");
+}
+
+std::string updated(const std::string& update, const std::string& state = "Ready") {
+  return fmt::format("admissionChecks: [{{name: check, state: {}, podSetUpdates: [{}]}}], ", state, update);
+}
+
+TEST(KueueAdmission, TakesAStatusThatMakesSense) {
+  const std::string given = std::string(kReserved) + kGiven;
+  EXPECT_EQ(wrong_status(given, ""), "");
+  EXPECT_EQ(wrong_status("", given), "");
+  EXPECT_EQ(wrong_status(kReserved, kReserved), "") << "wrong before, and unchanged";
+  EXPECT_EQ(
+      wrong_status(given + "reclaimablePods: [{name: a, count: 3}]", given + "reclaimablePods: [{name: a, count: 1}]"),
+      "");
+  EXPECT_EQ(wrong_status("reclaimablePods: [{name: a, count: 0}]", given + "reclaimablePods: [{name: a, count: 1}]"),
+            "");
+  EXPECT_EQ(wrong_status(updated("{name: a, labels: {x: \"1\"}}"), updated("{name: a}", "Pending")), "");
+  EXPECT_EQ(wrong_status(std::string(kReserved) +
+                             "admission: {clusterQueue: team, podSetAssignments: [{name: a, count: 3, flavors: {cpu: "
+                             "f}, resourceUsage: {cpu: \"1.5\"}, topologyAssignment: {levels: [x]}}]}",
+                         given),
+            "")
+      << "the same, with a place";
+}
+
+TEST(KueueAdmission, RefusesAStatusThatReservesQuotaForNothingOrForOthers) {
+  EXPECT_EQ(wrong_status(kReserved, ""), R"(Workload "ns/x": status.admission is missing: quota is reserved by it)");
+  EXPECT_EQ(
+      wrong_status(std::string(kReserved) + "admission: {clusterQueue: team, podSetAssignments: [{name: b}]}", ""),
+      R"(Workload "ns/x": status.admission.podSetAssignments[0].name: there is no pod set "b")");
+  EXPECT_EQ(wrong_status(std::string(kReserved) +
+                             "admission: {clusterQueue: team, podSetAssignments: [{name: a, count: 3, resourceUsage: "
+                             "{cpu: 1}}]}",
+                         ""),
+            "Workload \"ns/x\": status.admission.podSetAssignments[0].resourceUsage.cpu cannot be shared out evenly "
+            "among 3 pods");
+}
+
+TEST(KueueAdmission, KeepsWhatWasGivenAsItIs) {
+  const std::string given = std::string(kReserved) + kGiven;
+  const std::string sentence = R"(Workload "ns/x": status.admission cannot be changed, only taken away and given anew)";
+  EXPECT_EQ(wrong_status(std::string(kReserved) +
+                             "admission: {clusterQueue: other, podSetAssignments: [{name: a, count: 3, flavors: {cpu: "
+                             "f}, resourceUsage: {cpu: 1500m}}]}",
+                         given),
+            sentence);
+  EXPECT_EQ(wrong_status(std::string(kReserved) +
+                             "admission: {clusterQueue: team, podSetAssignments: [{name: a, count: 3, flavors: {cpu: "
+                             "f}, resourceUsage: {cpu: 3}}]}",
+                         given),
+            sentence);
+}
+
+TEST(KueueAdmission, RefusesReclaimablePodsThatAreNotThereOrComeBack) {
+  const std::string given = std::string(kReserved) + kGiven;
+  EXPECT_EQ(wrong_status("reclaimablePods: [{name: b, count: 1}]", ""),
+            R"(Workload "ns/x": status.reclaimablePods[0].name: there is no pod set "b")");
+  EXPECT_EQ(wrong_status("reclaimablePods: [{name: a, count: 4}]", ""),
+            R"(Workload "ns/x": status.reclaimablePods[0].count can be at most 3, the count of pod set "a")");
+  const std::string sentence =
+      R"(Workload "ns/x": status.reclaimablePods of pod set "a" cannot go below 2 while quota is reserved)";
+  EXPECT_EQ(
+      wrong_status(given + "reclaimablePods: [{name: a, count: 1}]", given + "reclaimablePods: [{name: a, count: 2}]"),
+      sentence);
+  EXPECT_EQ(wrong_status(given, given + "reclaimablePods: [{name: a, count: 2}]"), sentence);
+}
+
+TEST(KueueAdmission, RefusesUpdatesOfPodsThatNoPodCouldTake) {
+  EXPECT_EQ(wrong_status(updated("{name: b}"), ""),
+            R"(Workload "ns/x": status.admissionChecks[0].podSetUpdates[0].name: there is no pod set "b")");
+  EXPECT_EQ(wrong_status(updated("{name: a, labels: {\"@x\": v}}"), ""),
+            R"(Workload "ns/x": status.admissionChecks[0].podSetUpdates[0].labels: "@x" is not a label key)");
+  EXPECT_EQ(wrong_status(updated("{name: a, nodeSelector: {x: \"@v\"}}"), ""),
+            R"(Workload "ns/x": status.admissionChecks[0].podSetUpdates[0].nodeSelector: "@v" is not a label value)");
+  EXPECT_EQ(
+      wrong_status(updated("{name: a, annotations: {\"@x\": v}}"), ""),
+      R"(Workload "ns/x": status.admissionChecks[0].podSetUpdates[0].annotations: "@x" is no name of an annotation)");
+  EXPECT_EQ(
+      wrong_status(updated("{name: a, tolerations: [{key: \"@x\"}]}"), ""),
+      R"(Workload "ns/x": status.admissionChecks[0].podSetUpdates[0].tolerations[0].key: "@x" is not a label key)");
+  EXPECT_EQ(wrong_status(updated("{name: a, labels: {x: \"1\"}}"), updated("{name: a, labels: {x: \"2\"}}")),
+            R"(Workload "ns/x": status.admissionChecks[0].podSetUpdates cannot be changed while the check is ready)");
+}
+
+TEST(KueueAdmission, RefusesAClusterThatWasNotNominated) {
+  EXPECT_EQ(wrong_status("clusterName: b", "nominatedClusterNames: [a, b]"), "");
+  EXPECT_EQ(wrong_status("clusterName: b", "clusterName: b"), "");
+  const std::string sentence = R"(Workload "ns/x": status.clusterName: "c" was not among status.nominatedClusterNames)";
+  EXPECT_EQ(wrong_status("clusterName: c", "nominatedClusterNames: [a, b]"), sentence);
+  EXPECT_EQ(wrong_status("clusterName: c", ""), sentence);
+}
+
+TEST(KueueAdmission, MarksWhatMayBeInUseWhenItIsMade) {
+  const auto marked = [](std::string_view kind, const std::string& metadata) {
+    const Manifests manifest("metadata: {name: x" + metadata + "}\nspec: {}\n");
+    const Object object = object_of(kind, manifest);
+    return json::Out(validator_of(kind).made({object, "", "x"}).patch).to_json(false);
+  };
+  for (const char* kind : {"ClusterQueue", "ResourceFlavor", "Topology"}) {
+    EXPECT_EQ(marked(kind, ""),
+              R"([{"op":"add","path":"/metadata/finalizers","value":[]},)"
+              R"({"op":"add","path":"/metadata/finalizers/-","value":"kueue.x-k8s.io/resource-in-use"}])")
+        << kind;
+  }
+  EXPECT_EQ(marked("Topology", ", finalizers: [a/b]"),
+            R"([{"op":"add","path":"/metadata/finalizers/-","value":"kueue.x-k8s.io/resource-in-use"}])");
+  EXPECT_EQ(marked("Topology", ", finalizers: [kueue.x-k8s.io/resource-in-use]"), "[]");
+  EXPECT_EQ(validator_of("Cohort").made, nullptr);
 }
 
 TEST(KueueAdmission, RefusesWorkloadsOfMorePodsThanCanBeMeant) {

@@ -107,6 +107,9 @@ TEST(Manifest, HasTheApiServerAskWhatIsServed) {
   };
   for (const Validator& validator : all_validators()) {
     validated.insert(line("validate", validator.plural, validator.kind));
+    if (validator.made != nullptr) {
+      mutated.insert(line("mutate", validator.plural, validator.kind));
+    }
   }
   for (const Mutator& mutator : all_mutators()) {
     validated.insert(line("validate", mutator.plural, mutator.kind));

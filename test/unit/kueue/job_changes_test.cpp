@@ -220,6 +220,7 @@ TEST(JobOfAQueue, ThatIsChangedBetweenTwoStartsStartsAsItIsNow) {
 TEST(JobOfAQueue, ThatIsChangedAfterItWasAdmittedQueuesAgainBeforeItStarts) {
   SmallCluster cluster;
   cluster.node("a", 4);
+  cluster.settle();
   put_job(cluster, "");
   cluster.tell();
   // All but what concerns the job is carried out, until it is about to be started.

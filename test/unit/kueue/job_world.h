@@ -48,13 +48,15 @@ class JobWorld {
         node(fmt::format("n{}-{}", r, h), fmt::format("r{}", r));
       }
     }
-    send(
-        kQueueGroup, "v1beta2", "Topology",
-        R"({"metadata":{"name":"t"},"spec":{"levels":[{"nodeLabel":"rack"},{"nodeLabel":"kubernetes.io/hostname"}]}})");
+    send(kQueueGroup, "v1beta2", "Topology",
+         R"({"metadata":{"name":"t","finalizers":["kueue.x-k8s.io/resource-in-use"]},)"
+         R"("spec":{"levels":[{"nodeLabel":"rack"},{"nodeLabel":"kubernetes.io/hostname"}]}})");
     send(kQueueGroup, "v1beta2", "ResourceFlavor",
-         R"({"metadata":{"name":"f"},"spec":{"nodeLabels":{"pool":"a"},"topologyName":"t"}})");
+         R"({"metadata":{"name":"f","finalizers":["kueue.x-k8s.io/resource-in-use"]},)"
+         R"("spec":{"nodeLabels":{"pool":"a"},"topologyName":"t"}})");
     send(kQueueGroup, "v1beta2", "ClusterQueue",
-         fmt::format(R"({{"metadata":{{"name":"q"}},"spec":{{"namespaceSelector":{{}},"resourceGroups":[)"
+         fmt::format(R"({{"metadata":{{"name":"q","finalizers":["kueue.x-k8s.io/resource-in-use"]}},)"
+                     R"("spec":{{"namespaceSelector":{{}},"resourceGroups":[)"
                      R"({{"coveredResources":["nvidia.com/gpu"],"flavors":[{{"name":"f","resources":[)"
                      R"({{"name":"nvidia.com/gpu","nominalQuota":"{}"}}]}}]}}]}}}})",
                      quota));

@@ -124,7 +124,8 @@ class QueueWorld {
     }
     const std::string ns = kept.ns.empty() ? "" : fmt::format(R"("namespace":"{}",)", kept.ns);
     const std::string text =
-        fmt::format(R"({{"metadata":{{{}"name":"{}","uid":"u-{}","resourceVersion":"{}"}},"spec":{},"status":{{{}}}}})",
+        fmt::format(R"({{"metadata":{{{}"name":"{}","uid":"u-{}","resourceVersion":"{}",)"
+                    R"("finalizers":["kueue.x-k8s.io/resource-in-use"]}},"spec":{},"status":{{{}}}}})",
                     ns, kept.name, kept.name, kept.version, kept.spec, status);
     const auto object = prune("kueue.x-k8s.io", "v1beta2", kept.kind, text);
     ASSERT_TRUE(object) << object.error().message;

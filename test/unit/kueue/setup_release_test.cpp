@@ -1,4 +1,4 @@
-// What administrators delete in a cluster that came from Kueue, whose finalizers are still there.
+// Queues, flavors and topologies stay as long as something uses them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,6 +21,26 @@ void remove(SmallCluster& cluster, const std::string& kind, const std::string& n
 
 std::string finalizers(const SmallCluster& cluster, const std::string& kind, const std::string& name) {
   return cluster.server.find(FakeServer::key(kind, "", name))->tree.find({"metadata", "finalizers"})->to_json();
+}
+
+TEST(SetupRelease, WhatMayBeInUseGetsTheFinalizerBesideThoseOfOthers) {
+  SmallCluster cluster;
+  cluster.server.change(FakeServer::key("ResourceFlavor", "", "f"),
+                        [](Tree& one) { one.at({"metadata", "finalizers"}) = Tree::parse(R"(["example.com/kept"])"); });
+  cluster.settle();
+  EXPECT_EQ(finalizers(cluster, "ClusterQueue", "c"), R"(["kueue.x-k8s.io/resource-in-use"])");
+  EXPECT_EQ(finalizers(cluster, "Topology", "net"), R"(["kueue.x-k8s.io/resource-in-use"])");
+  EXPECT_EQ(finalizers(cluster, "ResourceFlavor", "f"), R"(["example.com/kept","kueue.x-k8s.io/resource-in-use"])");
+}
+
+TEST(SetupRelease, WhatIsBeingDeletedWithoutItGetsNone) {
+  SmallCluster cluster;
+  cluster.server.change(FakeServer::key("ResourceFlavor", "", "f"), [](Tree& one) {
+    one.at({"metadata", "deletionTimestamp"}) = Tree::string("2026-01-01T00:00:00Z");
+    one.at({"metadata", "finalizers"}) = Tree::parse(R"(["example.com/kept"])");
+  });
+  cluster.settle();
+  EXPECT_EQ(finalizers(cluster, "ResourceFlavor", "f"), R"(["example.com/kept"])");
 }
 
 TEST(SetupRelease, AQueueThatIsDeletedAdmitsNothingAndGoesWithItsLastJob) {

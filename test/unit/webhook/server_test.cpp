@@ -51,6 +51,41 @@ Told ask_topology(const std::string& layers) {
       {.group = "scheduling.koordinator.sh", .kind = "ClusterNetworkTopology", .object = object, .name = "default"});
 }
 
+// A Workload of one pod, with this in its status.
+std::string workload_with(std::string_view status) {
+  return fmt::format(
+      R"({{"metadata":{{"name":"n","namespace":"ns"}},"spec":{{"podSets":[{{"name":"main","count":1,"template":{{"spec":{{}}}}}}]}},)"
+      R"("status":{}}})",
+      status);
+}
+
+Told ask_status(std::string_view status, const Surroundings& surroundings) {
+  const std::string object = workload_with(status);
+  const std::string old = workload_with("{}");
+  const Question question{.group = "kueue.x-k8s.io",
+                          .kind = "Workload",
+                          .operation = "UPDATE",
+                          .object = object,
+                          .old_object = old,
+                          .subresource = "status",
+                          .version = "v1beta2"};
+  return told(
+      respond(
+          dialect_routes(surroundings),
+          {.method = "POST", .path = "/validate/workloads", .query = {}, .headers = {}, .body = review_of(question)})
+          .body);
+}
+
+TEST(WebhookServer, RefusesAStatusThatMakesNoSenseFromAnybodyButGantree) {
+  const char* const kNothingGiven = R"({"conditions":[{"type":"QuotaReserved","status":"True"}]})";
+  const Told refused = ask_status(kNothingGiven, {});
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_EQ(refused.code, 403);
+  EXPECT_EQ(refused.message, R"(Workload "ns/n": status.admission is missing: quota is reserved by it)");
+  EXPECT_TRUE(ask_status(R"({"conditions":[{"type":"QuotaReserved","status":"False"}]})", {}).allowed);
+  EXPECT_TRUE(ask_status(kNothingGiven, {.self = [] { return std::optional<std::string>("u"); }}).allowed);
+}
+
 TEST(WebhookServer, LetsGoodPodGroupsPass) {
   EXPECT_TRUE(ask_pod_group(pod_group(R"({"minMember":3})")).allowed);
   EXPECT_TRUE(ask_pod_group(pod_group(R"({"minMember":3,"minResources":{"cpu":"1"},"scheduleTimeoutSeconds":60})",
