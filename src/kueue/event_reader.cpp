@@ -146,6 +146,8 @@ Result<> EventReader::workload_changed(const LiveObject& object) {
   Entry& entry = it->second;
   if (!fresh) {
     update(key, entry, std::move(*read));
+  } else {
+    pods_.name_sets(key);
   }
   entry.unowned = entry.object.unowned ? std::optional(object) : std::nullopt;
   if (!entry.object.owner_uid.empty()) {

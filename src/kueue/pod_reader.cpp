@@ -107,21 +107,45 @@ Result<> PodReader::changed(const LiveObject& object) {
   const std::string_view phase = phase_of(parsed->object);
   const bool ended = phase == "Succeeded" || phase == "Failed";
   ledger_.room_changed = ledger_.room_changed || (ended && !ledger_.cluster.node_of(key).empty());
-  if (!held && (!set || !workload)) {
+  StartedPod pod;
+  if (held || workload) {
+    pod = read_started_pod(object, parsed->object);
+    pod.workload = held ? group->key() : key_of(object.ns, workload.text());
+    pod.set = held ? std::string_view(own->role) : set ? set.text() : std::string_view();
+  }
+  if (pod.workload.empty() || !name_set(pod)) {
     if (ledger_.pods.contains(key)) {
       drop(key);
     }
     return {};
   }
-  StartedPod pod = read_started_pod(object, parsed->object);
-  pod.workload = held ? group->key() : key_of(object.ns, workload.text());
-  pod.set = held ? std::string_view(own->role) : set.text();
   pod.held = held;
   pod.gated = pod.gated || held;
   pod.group = held ? group->uid : std::string();
   pod.spent = own != nullptr && own->succeeded && !group->serving;
   take(key, std::move(pod));
   return {};
+}
+
+bool PodReader::name_set(StartedPod& pod) const {
+  const Entry* entry = pod.set.empty() ? ledger_.workload(pod.workload) : nullptr;
+  if (entry == nullptr) {
+    return true;
+  }
+  const std::vector<PodSetRequest>& sets = entry->object.request.pod_sets;
+  if (sets.size() != 1) {
+    return false;
+  }
+  pod.set = sets.front().name;
+  return true;
+}
+
+void PodReader::name_sets(const std::string& workload) {
+  for (const std::string& key : std::set(ledger_.pods_of(workload))) {
+    if (!name_set(ledger_.pods.at(key))) {
+      drop(key);
+    }
+  }
 }
 
 void PodReader::take(const std::string& key, StartedPod pod) {

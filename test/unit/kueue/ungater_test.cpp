@@ -46,6 +46,25 @@ TEST_F(KueueUngater, APodIsToldInTheStepInWhichItIsSeen) {
   EXPECT_EQ(orders[0].urgency, Urgency::kBinding) << "before all that is only told";
 }
 
+TEST_F(KueueUngater, APodThatNamesNoPodSetIsOfTheOnlyOne) {
+  cluster_.node("a", 4);
+  cluster_.job("j", 1, 4);
+  cluster_.settle();
+  cluster_.pod("j", 0, "p");
+  cluster_.server.change(SmallCluster::pod_key("p"),
+                         [](Tree& one) { one.at({"metadata", "labels"}) = Tree::parse("{}"); });
+  cluster_.settle();
+  EXPECT_EQ(sent("p"), "a");
+  // The same where it is seen before its Workload.
+  cluster_.server.change(SmallCluster::pod_key("p"), [](Tree& one) {
+    one.at({"spec"}) = Tree::parse(R"({"schedulingGates":[{"name":"kueue.x-k8s.io/topology"}],"containers":[]})");
+  });
+  Process other({});
+  cluster_.server.list_all_again();
+  cluster_.settle(other);
+  EXPECT_EQ(sent("p"), "a");
+}
+
 TEST_F(KueueUngater, SoAreAThousandAtOnce) {
   SmallCluster large({}, true, 1000);
   for (int host = 0; host < 10; ++host) {
