@@ -148,6 +148,10 @@ Result<> EventReader::workload_changed(const LiveObject& object) {
     update(key, entry, std::move(*read));
   } else {
     pods_.name_sets(key);
+    // It was evicted for another before this process came; what has ended since then nobody knows.
+    if (entry.waits() && entry.object.holds(kPreempted)) {
+      entry.gave_way = ledger_.ended;
+    }
   }
   entry.unowned = entry.object.unowned ? std::optional(object) : std::nullopt;
   if (!entry.object.owner_uid.empty()) {

@@ -20,23 +20,27 @@ class FairShares : public testing::Test {
     }
   }
 
-  void team(const std::string& name, const std::string& weight) {
-    world.cluster_queue(name, 0,
+  void team(const std::string& name, const std::string& weight) { team(world, name, weight); }
+  static void team(QueueWorld& where, const std::string& name, const std::string& weight) {
+    where.cluster_queue(name, 0,
                         fmt::format(R"("cohortName":"all","fairSharing":{{"weight":"{}"}},)"
                                     R"("preemption":{{"reclaimWithinCohort":"Any"}})",
                                     weight));
-    world.local_queue("ns", name, name);
+    where.local_queue("ns", name, name);
   }
 
-  [[nodiscard]] int running(const std::string& prefix) const {
+  [[nodiscard]] int running(const std::string& prefix) const { return running(world, prefix); }
+  [[nodiscard]] static int running(const QueueWorld& where, const std::string& prefix) {
     int count = 0;
-    for (const auto& [key, object] : world.objects) {
+    for (const auto& [key, object] : where.objects) {
       count += key.starts_with("Workload ns/" + prefix) && object.status.contains("admission") ? 1 : 0;
     }
     return count;
   }
 
-  QueueWorld world{{.shares = {ShareStrategy::kFinalShare, ShareStrategy::kInitialShare}}};
+  static ControllerOptions options() { return {.shares = {ShareStrategy::kFinalShare, ShareStrategy::kInitialShare}}; }
+
+  QueueWorld world{options()};
 };
 
 TEST_F(FairShares, WhoWasEvictedHasNobodyEvictedUntilAnotherHasEnded) {
@@ -59,6 +63,28 @@ TEST_F(FairShares, WhoWasEvictedHasNobodyEvictedUntilAnotherHasEnded) {
   world.settle();
   EXPECT_EQ(running("a"), 4);
   EXPECT_EQ(running("b"), 0);
+}
+
+TEST_F(FairShares, ARestartDoesNotForgetWhoWasEvicted) {
+  for (const char* name : {"b1", "b2", "b3"}) {
+    world.workload("ns", name, "team-b", 1);
+    world.settle();
+  }
+  QueueWorld again{options()};
+  again.now = world.now;
+  again.objects = world.objects;
+  for (const auto& [key, kept] : world.objects) {
+    again.put(kept.kind, kept.ns, kept.name, kept.spec);
+  }
+  team(again, "team-b", "0.1");
+  again.settle();
+  again.settle();
+  EXPECT_EQ(running(again, "b"), 2);
+
+  again.remove("Workload", "ns", "b3");
+  again.settle();
+  again.settle();
+  EXPECT_EQ(running(again, "a"), 4);
 }
 
 }  // namespace
