@@ -266,9 +266,9 @@ Outcome Engine::place(const Gang& gang) {
   }
   const CountChoice ever = least_that_fit(
       gang.root, [&](const Counts& counts) { return search(context, make_plan(gang, counts), Fill::kEmpty).verdict; });
-  outcome.refusal = !ever.counts && ever.proven ? Refusal::kTooLarge
-                    : !now.proven               ? Refusal::kSearchLimit
-                                                : Refusal::kBusy;
+  outcome.refusal = ever.counts   ? now.proven ? Refusal::kBusy : Refusal::kSearchLimit
+                    : ever.proven ? Refusal::kTooLarge
+                                  : Refusal::kSearchLimit;
   outcome.message = refusal_message(context, gang, parts_->topologies, outcome.refusal);
   return outcome;
 }

@@ -561,7 +561,8 @@ bool Joint::build_child(Domain child, Table& below) {
     return false;
   }
   below = build(child);
-  return below.front.size() > 1;
+  return std::any_of(below.front.combination.begin(), below.front.combination.end(),
+                     [](std::uint64_t combination) { return combination != 0; });
 }
 
 // The domain that all is to be placed in. Where the number of its children is what counts first, the fewest that could

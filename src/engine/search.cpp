@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -14,9 +16,11 @@ namespace gantree {
 
 namespace {
 
-constexpr std::int64_t kSmallSearchSteps = 16'000'000;  // where exactness is within reach
-constexpr std::uint32_t kSmall = 256;                   // hosts
-constexpr std::int64_t kPackSteps = 262'144;            // to improve on a greedy placement
+constexpr std::int64_t kSmallSearchSteps = 4'000'000;  // where exactness is within reach
+constexpr std::int64_t kAnySteps = 2'000'000;          // to find out whether there is a placement at all
+constexpr std::int64_t kSubsetSteps = 500'000;         // or whether there is one for some of the groups
+constexpr std::uint32_t kSmall = 256;                  // hosts
+constexpr std::int64_t kPackSteps = 262'144;           // to improve on a greedy placement
 constexpr std::int64_t kPackStepsPerPod = 256;
 constexpr std::int64_t kGroupSteps = std::int64_t{32} * 1024;  // to look for a better domain once a group has one
 
@@ -116,12 +120,13 @@ std::optional<SearchAnswer> Search::single() {
   }
   const Scope scope = scope_of(node->part, kWholeTree, required, exclusive);
   if (fill_ == Fill::kEmpty) {  // only the verdict is asked for
-    return SearchAnswer{
-        can_hold(counts(node->part), scope, plan_.parts[node->part].count) ? Verdict::kFound : Verdict::kNone, {}};
+    return SearchAnswer{.verdict = can_hold(counts(node->part), scope, plan_.parts[node->part].count) ? Verdict::kFound
+                                                                                                      : Verdict::kNone,
+                        .shares = {}};
   }
   auto shares = place_part(node->part, scope);
   if (!shares) {
-    return SearchAnswer{Verdict::kNone, {}};
+    return SearchAnswer{.verdict = Verdict::kNone, .shares = {}};
   }
   shares_[node->part] = std::move(*shares);
   return found();
@@ -156,11 +161,12 @@ std::optional<SearchAnswer> Search::single_alike() {
   }
   const Scope scope = scope_of(node->part, kWholeTree, required, exclusive);
   if (fill_ == Fill::kEmpty) {
-    return SearchAnswer{can_hold(counts(node->part), scope, part.count) ? Verdict::kFound : Verdict::kNone, {}};
+    return SearchAnswer{.verdict = can_hold(counts(node->part), scope, part.count) ? Verdict::kFound : Verdict::kNone,
+                        .shares = {}};
   }
   auto shares = place_part(node->part, scope);
   if (!shares) {
-    return SearchAnswer{Verdict::kNone, {}};
+    return SearchAnswer{.verdict = Verdict::kNone, .shares = {}};
   }
   shares_[node->part] = std::move(*shares);
   return found();
@@ -178,7 +184,7 @@ std::optional<SearchAnswer> Search::single_alone(const PlanNode& alone, std::siz
                                       .together = required},
                                      occupied(alone, alone.exclusive, part));
   if (!domains) {
-    return SearchAnswer{Verdict::kNone, {}};
+    return SearchAnswer{.verdict = Verdict::kNone, .shares = {}};
   }
   Shares all;
   for (const Domain& domain : *domains) {
@@ -192,13 +198,58 @@ std::optional<SearchAnswer> Search::single_alone(const PlanNode& alone, std::siz
   return found();
 }
 
+// Whether no domain of a level has as much of some resource as the parts below a node need of it. Only on few hosts.
+bool Search::short_of_a_resource(const PlanNode& node, int required) {
+  const std::vector<std::size_t> parts = parts_of(node);
+  if (!small_ || parts.size() < 2 || !joinable(parts)) {
+    return false;
+  }
+  Amounts wanted;
+  for (const std::size_t part : parts) {
+    for (const auto& [resource, amount] : plan_.parts[part].shape->requests.entries()) {
+      std::int64_t all = 0;
+      if (__builtin_mul_overflow(amount, plan_.parts[part].count, &all)) {
+        return true;
+      }
+      wanted.add(resource, all);
+    }
+  }
+  const DomainTree& domains = counts(parts.front()).tree();
+  const auto have = [&](std::uint32_t host, ResourceId resource) {
+    const NodeId at = domains.node(host);
+    const bool usable = std::any_of(parts.begin(), parts.end(), [&](std::size_t part) {
+      return counts_[part]->slots(host) > 0 && plan_.parts[part].shape->requests.get(resource) > 0;
+    });
+    const Inventory& inventory = context_.inventory;
+    return !usable ? 0 : fill_ == Fill::kNow ? inventory.free(at, resource) : inventory.allocatable(at, resource);
+  };
+  const auto enough = [&](Domain domain) {
+    const Range hosts = domains.hosts(domain);
+    return std::all_of(wanted.entries().begin(), wanted.entries().end(), [&](const auto& entry) {
+      std::int64_t sum = 0;
+      for (std::uint32_t host = hosts.begin; host < hosts.end; ++host) {
+        sum += have(host, entry.first);
+      }
+      return sum >= entry.second;
+    });
+  };
+  if (required < 0) {
+    return !enough(kWholeTree);
+  }
+  bool found = false;
+  for (std::uint32_t d = 0; d < domains.size(required) && !found; ++d) {
+    found = enough({required, d});
+  }
+  return !found;
+}
+
 // Whether some part fits into no domain even by itself, or the pods of one shape below a node do not together.
 bool Search::hopeless(const PlanNode& node, int required) {
   required = node.groups > 1 ? required : std::max(required, node.required);
   if (!node.leaf()) {
     return std::any_of(node.children.begin(), node.children.end(),
                        [&](const PlanNode& child) { return hopeless(child, required); }) ||
-           too_many_of_a_shape(node, required);
+           too_many_of_a_shape(node, required) || short_of_a_resource(node, required);
   }
   const int need = plan_.parts[node.part].count;
   return !can_hold(counts(node.part), {.within = kWholeTree, .required = required}, need);
@@ -221,6 +272,43 @@ bool Search::too_many_of_a_shape(const PlanNode& node, int required) {
   return std::any_of(shapes.begin(), shapes.end(), [&](const Part& part) {
     return !can_hold(context_.counts(part, fill_), {.within = kWholeTree, .required = required}, part.count);
   });
+}
+
+// Whether some of the groups do not fit even without the others: those that are hardest to place first, more and more
+// of them as long as that can be decided.
+bool Search::some_do_not_fit() {
+  const PlanNode* node = &plan_.root;
+  while (node->children.size() == 1) {
+    node = &node->children.front();
+  }
+  std::vector<std::tuple<double, std::string_view, std::vector<std::size_t>>> order;  // (-weight, name, parts)
+  for (const PlanNode& child : node->children) {
+    double weight = 0;
+    std::vector<std::size_t> parts = parts_of(child);
+    for (const std::size_t part : parts) {
+      const double there = std::max(1, counts(part).capacity(kWholeTree));
+      weight += plan_.parts[part].count / there;
+    }
+    const std::string_view name = plan_.parts[parts.front()].name;
+    order.emplace_back(-weight, name, std::move(parts));
+  }
+  std::sort(order.begin(), order.end());
+  Budget effort(kSubsetSteps);
+  std::vector<std::size_t> parts;
+  std::size_t tried = 0;
+  for (std::size_t g = 0; g + 1 < order.size(); ++g) {
+    const auto& own = std::get<2>(order[g]);
+    parts.insert(parts.end(), own.begin(), own.end());
+    if (parts.size() < tried + 2) {
+      continue;
+    }
+    tried = parts.size();
+    const JointVerdict verdict = jointly(plan_.root, kWholeTree, parts, effort, true).verdict;
+    if (verdict != JointVerdict::kFound) {
+      return verdict == JointVerdict::kNone;
+    }
+  }
+  return false;
 }
 
 // One tree, and nothing that asks for even shares.
@@ -250,16 +338,17 @@ void Search::add_rules(const PlanNode& node, const std::vector<std::size_t>& par
     problem.rules.push_back({node.exclusive, below, true, occupied(node, node.exclusive, parts.front()), node.groups});
   }
   if (node.unit) {
-    problem.units.push_back({below, node.depth, node.groups});
+    problem.units.push_back({below, node.depth, node.groups, {}});
   }
   for (const PlanNode& child : node.children) {
     add_rules(child, parts, problem);
   }
 }
 
-JointAnswer Search::jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts,
-                            Budget& budget) {
+JointAnswer Search::jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts, Budget& budget,
+                            bool any) {
   JointProblem problem;
+  problem.any = any;
   problem.inventory = &context_.inventory;
   problem.within = within;
   for (const std::size_t part : parts) {
@@ -386,24 +475,24 @@ void Search::note_size() {
 // What was taken while searching goes back: an answer books nothing.
 SearchAnswer Search::answer(bool done, JointVerdict verdict) {
   if (!done) {
-    return {verdict == JointVerdict::kNone ? Verdict::kNone : Verdict::kGaveUp, {}};
+    return {.verdict = verdict == JointVerdict::kNone ? Verdict::kNone : Verdict::kGaveUp, .shares = {}};
   }
   std::vector<Shares> shares = shares_;
   for (std::size_t part = shares_.size(); part-- > 0;) {
     give(part);
   }
-  return {Verdict::kFound, std::move(shares)};
+  return {.verdict = Verdict::kFound, .shares = std::move(shares)};
 }
 
 SearchAnswer Search::together() {
   if (auto answer = single()) {
     return std::move(*answer);
   }
+  note_size();
   if (hopeless(plan_.root, -1)) {
-    return {Verdict::kNone, {}};
+    return {.verdict = Verdict::kNone, .shares = {}};
   }
   const std::vector<std::size_t> all = parts_of(plan_.root);
-  note_size();
   budget_ = Budget(small_ ? kSmallSearchSteps : kSearchSteps);
   std::vector<std::size_t> close;
   std::vector<std::size_t> rest;
@@ -412,7 +501,12 @@ SearchAnswer Search::together() {
   }
   bool done = false;
   JointVerdict verdict = JointVerdict::kGaveUp;
-  if (const PlanNode* unit = only_unit(); unit != nullptr && joinable(all)) {
+  if (fill_ == Fill::kEmpty && joinable(all)) {  // only the verdict is asked for
+    verdict = jointly(plan_.root, kWholeTree, all, budget_, true).verdict;
+    if (verdict == JointVerdict::kFound) {
+      return {.verdict = Verdict::kFound, .shares = {}};
+    }
+  } else if (const PlanNode* unit = only_unit(); unit != nullptr && joinable(all)) {
     verdict = closest_group(*unit);
     done = verdict == JointVerdict::kFound;
   } else if (joinable(all)) {
@@ -428,12 +522,25 @@ SearchAnswer Search::together() {
       return std::move(*answer);
     }
   }
+  if (!done && verdict == JointVerdict::kGaveUp && fill_ == Fill::kNow && small_ && joinable(all)) {
+    Budget effort(kAnySteps);
+    const JointAnswer any = jointly(plan_.root, kWholeTree, all, effort, true);
+    verdict = any.verdict;
+    if (place_all(any, all)) {
+      SearchAnswer rough = answer(true, verdict);
+      rough.rough = true;
+      return improved(std::move(rough));
+    }
+  }
+  if (!done && verdict == JointVerdict::kGaveUp && small_ && joinable(all) && some_do_not_fit()) {
+    verdict = JointVerdict::kNone;
+  }
   return answer(done, verdict);
 }
 
 SearchAnswer Search::run() {
   SearchAnswer answer = together();
-  return answer.verdict == Verdict::kGaveUp && fill_ == Fill::kNow ? step_by_step() : answer;
+  return answer.verdict == Verdict::kGaveUp ? step_by_step() : answer;
 }
 
 }  // namespace gantree

@@ -30,6 +30,7 @@ enum class Verdict : std::uint8_t { kFound, kNone, kGaveUp };
 struct SearchAnswer {
   Verdict verdict = Verdict::kNone;
   std::vector<Shares> shares;  // by part, where found
+  bool rough = false;          // found without a look at how many domains it takes
 };
 
 // Leaves the inventory as it was. With Fill::kEmpty it tells whether the gang

@@ -52,18 +52,18 @@ SearchAnswer search_alike(const SearchContext& context, const GangPlan& plan, co
   }
   if (together.verdict == Verdict::kFound) {
     if (auto shares = alike.apart(together.shares, merged.tree())) {
-      SearchAnswer apart{Verdict::kFound, std::move(*shares)};
-      if (few && unit_domains(plan, apart.shares, merged.tree(), plan.root) !=
-                     unit_domains(alike.merged(), together.shares, merged.tree(), alike.merged().root)) {
-        // Groups lie in more domains than was counted: naming them may find better.
-        SearchAnswer named = Search(context, plan, fill).together();
-        return named.verdict == Verdict::kFound ? named : apart;
+      SearchAnswer apart{.verdict = Verdict::kFound, .shares = std::move(*shares)};
+      if (together.rough || unit_domains(plan, apart.shares, merged.tree(), plan.root) !=
+                                unit_domains(alike.merged(), together.shares, merged.tree(), alike.merged().root)) {
+        // Groups may lie in more domains than was counted, or than was asked for: naming them may find better.
+        SearchAnswer named = few ? Search(context, plan, fill).together() : SearchAnswer{};
+        return named.verdict == Verdict::kFound ? named : Search(context, plan, fill).improved(std::move(apart));
       }
       return apart;
     }
   }
   Search named(context, plan, fill);
-  return few ? named.run() : fill == Fill::kNow ? named.step_by_step() : SearchAnswer{Verdict::kGaveUp, {}};
+  return few ? named.run() : named.step_by_step();
 }
 
 }  // namespace

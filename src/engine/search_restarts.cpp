@@ -206,7 +206,7 @@ std::optional<Shares> Restarts::sparingly(std::size_t part, Domain domain) {
 
 SearchAnswer Search::starting_over() {
   if (!joinable(parts_of(plan_.root))) {
-    return {Verdict::kGaveUp, {}};
+    return {.verdict = Verdict::kGaveUp, .shares = {}};
   }
   note_size();
   Budget budget(kAttemptSteps);

@@ -14,7 +14,53 @@ constexpr std::size_t kMaxTries = 64;         // candidate domains of one level 
 
 }  // namespace
 
+namespace {
+
+// As if nothing ran: all that is booked goes back, as long as this lives.
+class Emptied {
+ public:
+  Emptied(Inventory& inventory, const DomainTree& tree) : inventory_(inventory) {
+    for (std::uint32_t host = 0; host < tree.size(tree.host_level()); ++host) {
+      Amounts booked;
+      for (std::size_t r = 0; r < inventory.resources().size(); ++r) {
+        const auto resource = make_id<ResourceTag>(r);
+        const NodeId node = tree.node(host);
+        if (const std::int64_t all = inventory.allocatable(node, resource) - inventory.free(node, resource); all != 0) {
+          booked.set(resource, all);
+        }
+      }
+      if (!booked.entries().empty()) {
+        inventory_.give(tree.node(host), booked, 1);
+        booked_.emplace_back(tree.node(host), std::move(booked));
+      }
+    }
+  }
+  ~Emptied() {
+    for (const auto& [node, booked] : booked_) {
+      inventory_.take(node, booked, 1);
+    }
+  }
+  Emptied(const Emptied&) = delete;
+  Emptied& operator=(const Emptied&) = delete;
+
+ private:
+  Inventory& inventory_;
+  std::vector<std::pair<NodeId, Amounts>> booked_;
+};
+
+}  // namespace
+
 SearchAnswer Search::step_by_step() {
+  if (fill_ == Fill::kNow) {
+    return improved(some_order());
+  }
+  // Steps book what they place, so that the next sees it: they need a cluster that is empty indeed.
+  const Emptied emptied(context_.inventory, tree());
+  const SearchContext nobody{context_.inventory, context_.counts, [](TopologyId, int) { return nullptr; }};
+  return Search(nobody, plan_, Fill::kNow).some_order();
+}
+
+SearchAnswer Search::some_order() {
   SearchAnswer answer = backtracking();
   return answer.verdict == Verdict::kGaveUp ? starting_over() : answer;
 }
@@ -50,8 +96,8 @@ bool Search::own(const PlanNode& node, Domain domain) {
   return true;
 }
 
-// Notes the domains that a group which is placed, and all below it, have to themselves.
-void Search::own_below(const PlanNode& node) {
+// Notes the domain that a group which is placed has to itself.
+void Search::own_itself(const PlanNode& node) {
   if (node.exclusive >= 0) {
     const OwnedDomains::Owner parts = owner(node);
     const DomainTree& domains = counts(parts.first).tree();
@@ -59,6 +105,10 @@ void Search::own_below(const PlanNode& node) {
     owned_.add(plan_.parts[parts.first].topology,
                {node.exclusive, domains.ancestor(domains.host_level(), host, node.exclusive)}, parts);
   }
+}
+
+void Search::own_below(const PlanNode& node) {
+  own_itself(node);
   for (const PlanNode& child : node.children) {
     own_below(child);
   }

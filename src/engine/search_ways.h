@@ -1,5 +1,5 @@
-// The ways to search, one class: search.cpp has those that place all parts at once, search_steps.cpp those that go
-// part by part.
+// The ways to search, one class: search.cpp has those that place all parts at once, search_steps.cpp and
+// search_restarts.cpp those that go part by part, search_improve.cpp makes what these find better.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,8 @@ class Search {
   SearchAnswer together();
   // Part by part: with backtracking, and where that gives up in many orders.
   SearchAnswer step_by_step();
+  // A placement of this plan with fewer domains, where a few groups that move can have that.
+  SearchAnswer improved(SearchAnswer found);
   // The first of these that does not give up.
   SearchAnswer run();
 
@@ -35,7 +37,9 @@ class Search {
 
  private:
   friend class Restarts;
+  friend class Improvement;
 
+  SearchAnswer some_order();
   SearchAnswer backtracking();
   SearchAnswer starting_over();
 
@@ -67,9 +71,10 @@ class Search {
   std::optional<Shares> place_part(std::size_t part, const Scope& scope);
   void take(std::size_t part, const Shares& shares);
   void give(std::size_t part);
-  SearchAnswer found() { return {Verdict::kFound, std::move(shares_)}; }
+  SearchAnswer found() { return {.verdict = Verdict::kFound, .shares = std::move(shares_)}; }
   [[nodiscard]] const std::vector<bool>* occupied(const PlanNode& node, int level, std::size_t part);
   [[nodiscard]] OwnedDomains::Owner owner(const PlanNode& node) const;
+  void own_itself(const PlanNode& node);
   void own_below(const PlanNode& node);
   [[nodiscard]] bool own(const PlanNode& node, Domain domain);
   void note_size();
@@ -84,9 +89,12 @@ class Search {
                                         bool& gave_up);
   [[nodiscard]] bool hopeless(const PlanNode& node, int required);
   [[nodiscard]] bool too_many_of_a_shape(const PlanNode& node, int required);
+  [[nodiscard]] bool short_of_a_resource(const PlanNode& node, int required);
+  [[nodiscard]] bool some_do_not_fit();
   [[nodiscard]] bool joinable(const std::vector<std::size_t>& parts) const;
   void add_rules(const PlanNode& node, const std::vector<std::size_t>& parts, JointProblem& problem);
-  JointAnswer jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts, Budget& budget);
+  JointAnswer jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts, Budget& budget,
+                      bool any = false);
   bool place_all(const JointAnswer& answer, const std::vector<std::size_t>& parts);
   bool closest_then_tightest(const std::vector<std::size_t>& close, const std::vector<std::size_t>& rest);
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ctime>
 #include <numeric>
 
 #include "oracle/milp.h"
@@ -146,15 +147,19 @@ CrowdVerdict judge_crowd(const Instance& instance, double seconds) {
   world.engine().on_broken_answer([&](const BrokenAnswer&) { broken = true; });
   const std::vector<Booking> booked = place_others(instance, world);
   const GangSpec& spec = instance.gangs.back();
-  const Outcome outcome = world.engine().place(world.gang(spec));
+  const Gang gang = world.gang(spec);
+  const std::clock_t begin = std::clock();
+  const Outcome outcome = world.engine().place(gang);
+  const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   if (broken) {
     return {.finding = Finding::kIllegal, .detail = outcome.message};
   }
   const Problem now = make_problem(instance, spec, booked, Moment::kNow);
-  if (outcome.placement) {
-    return placed(outcome, world.named(*outcome.placement), now, seconds);
-  }
-  return refused(outcome, now, make_problem(instance, spec, booked, Moment::kEmpty), seconds);
+  CrowdVerdict verdict = outcome.placement
+                             ? placed(outcome, world.named(*outcome.placement), now, seconds)
+                             : refused(outcome, now, make_problem(instance, spec, booked, Moment::kEmpty), seconds);
+  verdict.seconds = took;
+  return verdict;
 }
 
 }  // namespace gantree::oracle

@@ -28,6 +28,7 @@ struct CrowdVerdict {
   std::string detail;  // of a fault, in a sentence
   // Where placed: the first part of the score that is not the best, and how many percent more it is.
   double excess = 0;
+  double seconds = 0;  // of processor time that the engine took
 };
 
 // About the last gang of the instance; those before it are placed as they come.
