@@ -2,43 +2,65 @@
 
 #include <fmt/format.h>
 
+#include "json/like_go.h"
 #include "json/utf8.h"
 
 namespace gantree::json {
 
-// What is written is YAML too, so all that YAML does not take is escaped.
-void append_string(std::string& out, std::string_view text) {
+namespace {
+
+// The letter that stands for a character after a backslash; 0 where it has none.
+char escape_letter(char32_t code) {
+  switch (code) {
+    case '"':
+    case '\\':
+      return static_cast<char>(code);
+    case '\n':
+      return 'n';
+    case '\t':
+      return 't';
+    case '\r':
+      return 'r';
+    case '\b':
+      return 'b';
+    case '\f':
+      return 'f';
+    default:
+      return 0;
+  }
+}
+
+template <class Plain>
+void append_escaped(std::string& out, std::string_view text, std::string_view replacement, const Plain& is_plain) {
   out += '"';
   while (!text.empty()) {
     const Character character = first_character(text);
-    switch (character.code) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      default:
-        if (!character.valid) {
-          out += "\xEF\xBF\xBD";
-        } else if (is_printable(character.code)) {
-          out += text.substr(0, character.length);
-        } else {
-          out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(character.code));
-        }
+    if (!character.valid) {
+      out += replacement;
+    } else if (const char letter = escape_letter(character.code)) {
+      out += '\\';
+      out += letter;
+    } else if (is_plain(character.code)) {
+      out += text.substr(0, character.length);
+    } else {
+      out += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(character.code));
     }
     text.remove_prefix(character.length);
   }
   out += '"';
+}
+
+}  // namespace
+
+// What is written is YAML too, so all that YAML does not take is escaped.
+void append_string(std::string& out, std::string_view text) {
+  append_escaped(out, text, "\xEF\xBF\xBD", is_printable);
+}
+
+void append_string_like_go(std::string& out, std::string_view text) {
+  append_escaped(out, text, "\\ufffd", [](char32_t code) {
+    return code >= 0x20 && code != '<' && code != '>' && code != '&' && code != 0x2028 && code != 0x2029;
+  });
 }
 
 namespace {

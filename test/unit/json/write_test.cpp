@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "json/like_go.h"
 #include "support/show.h"
 
 namespace gantree::json {
@@ -68,6 +69,18 @@ empty: {}
 
 TEST(Out, EscapesWhatJsonCannotHoldAsItIs) {
   EXPECT_EQ(Out("\"\\\n\t\r\x01\x7F/\xC3\xA9").to_json(false), "\"\\\"\\\\\\n\\t\\r\\u0001\\u007f/\xC3\xA9\"");
+}
+
+TEST(Write, EscapesTextAsGoDoesWhereDigestsAreCompared) {
+  const auto go = [](std::string_view text) {
+    std::string out;
+    append_string_like_go(out, text);
+    return out;
+  };
+  EXPECT_EQ(go("a\"\\\b\f\n\r\t\x01/"), R"("a\"\\\b\f\n\r\t\u0001/")");
+  EXPECT_EQ(go("<a & b>"), R"("\u003ca \u0026 b\u003e")");
+  EXPECT_EQ(go("\x7F\xC3\xA9\xE2\x80\xA8\xE2\x80\xA9"), "\"\x7F\xC3\xA9\\u2028\\u2029\"");
+  EXPECT_EQ(go("\xFF"), R"("\ufffd")");
 }
 
 TEST(Out, BytesThatAreNoTextBecomeReplacementCharacters) {

@@ -10,6 +10,7 @@
 
 #include "base/digest.h"
 #include "json/equal.h"
+#include "json/like_go.h"
 
 namespace gantree::kueue {
 
@@ -54,43 +55,6 @@ constexpr std::string_view kSpreadOrder[] = {"maxSkew",    "topologyKey",       
 // What Kueue's digest leaves out.
 constexpr std::string_view kBesides[] = {"hostNetwork", "priorityClassName", "schedulerName"};
 
-// Text as Go's encoder writes it, which also escapes what HTML would take for markup.
-void write_text(std::string_view text, std::string& out) {
-  out += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == '<' || c == '>' || c == '&') {
-          out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-        } else {
-          out += c;
-        }
-    }
-  }
-  out += '"';
-}
-
 std::size_t rank_in(std::span<const std::string_view> order, std::string_view key) {
   return static_cast<std::size_t>(std::find(order.begin(), order.end(), key) - order.begin());
 }
@@ -113,7 +77,7 @@ void write_object(json::Value value, bool map, std::string& out) {
     if (out.back() != '{') {
       out += ',';
     }
-    write_text(key, out);
+    json::append_string_like_go(out, key);
     out += ':';
     write(member, key == "matchLabels", out);
   }
@@ -132,7 +96,7 @@ void write(json::Value value, bool map, std::string& out) {
       out += value.text();
       return;
     case json::Kind::kString:
-      write_text(value.text(), out);
+      json::append_string_like_go(out, value.text());
       return;
     case json::Kind::kArray:
       out += '[';
@@ -166,10 +130,10 @@ void write_amounts(json::Value amounts, std::string& out) {
   out += '{';
   for (const auto& [key, amount] : members) {
     out += out.back() == '{' ? "" : ",";
-    write_text(key, out);
+    json::append_string_like_go(out, key);
     out += ':';
     const bool plain = amount.kind() == json::Kind::kString || amount.kind() == json::Kind::kNumber;
-    write_text(plain ? amount.text() : std::string_view(), out);
+    json::append_string_like_go(out, plain ? amount.text() : std::string_view());
   }
   out += '}';
 }
