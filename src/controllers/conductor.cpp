@@ -23,6 +23,15 @@ constexpr std::chrono::milliseconds kCrowd{200};
 constexpr std::size_t kMostRetried = 200;
 constexpr std::chrono::milliseconds kRetries{50};
 
+// How long the same is not done again after it was done.
+std::chrono::milliseconds pause_after(Task task, const Turn& turn) {
+  const std::chrono::milliseconds pause(static_cast<std::int64_t>(turn.effort() / kObjectsPerMillisecond));
+  if (task == Task::kDaemonSet || task == Task::kDisruption || task == Task::kService) {
+    return std::max(pause, kCrowd);
+  }
+  return task == Task::kBinding && turn.due() ? kRetries : pause;
+}
+
 }  // namespace
 
 Conductor::Conductor(Options options) : options_(options), room_(view_, options.room), random_(options.seed) {}
@@ -329,13 +338,10 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
   if (turn.due()) {
     wake(key, std::max(*turn.due(), now + std::chrono::milliseconds(1)));
   }
-  std::chrono::milliseconds pause(static_cast<std::int64_t>(turn.effort() / kObjectsPerMillisecond));
-  if (key.task == Task::kDaemonSet || key.task == Task::kDisruption || key.task == Task::kService) {
-    pause = std::max(pause, kCrowd);
-  } else if (key.task == Task::kBinding) {
+  if (key.task == Task::kBinding) {
     note_binding_of(key, turn);
-    pause = turn.due() ? kRetries : pause;
   }
+  const std::chrono::milliseconds pause = pause_after(key.task, turn);
   if (turn.writes().empty() && pause.count() == 0) {
     if (state != states_.end()) {
       states_.erase(state);
@@ -345,18 +351,22 @@ void Conductor::run(const Key& key, Time now, std::vector<Write>& out) {
   State& kept = states_[key];
   kept.not_before = now + pause;
   for (Write& write : turn.writes()) {
-    write.id = ++last_id_;
-    // Whether an event is stored matters to nobody.
-    note_counting(write);
-    if (write.kind != Kind::kEvent) {
-      open_[write.id] = {key, write.verb, write.kind, write.uid, write.notice, write.ns, write.body.size()};
-      ++kept.open;
-    }
-    if (write.verb == Verb::kBind) {
-      view_.note_binding(write.uid, write.node);
-      retry_making(write.ns);
-    }
+    send(key, kept, write);
     out.push_back(std::move(write));
+  }
+}
+
+void Conductor::send(const Key& key, State& state, Write& write) {
+  write.id = ++last_id_;
+  // Whether an event is stored matters to nobody.
+  note_counting(write);
+  if (write.kind != Kind::kEvent) {
+    open_[write.id] = {key, write.verb, write.kind, write.uid, write.notice, write.ns, write.body.size()};
+    ++state.open;
+  }
+  if (write.verb == Verb::kBind) {
+    view_.note_binding(write.uid, write.node);
+    retry_making(write.ns);
   }
 }
 

@@ -112,6 +112,8 @@ class Conductor {
   void mark(Task task, const Item& item) { mark(task, item.kind, item.key()); }
   void wake(Key key, Time at);
   void run(const Key& key, Time now, std::vector<Write>& out);
+  // Gives the write a number, and notes what follows from it and from its answer.
+  void send(const Key& key, State& state, Write& write);
   void note_binding_of(const Key& pod, const Turn& turn);
   void forget(Kind kind, const std::string& name);
   void tell_answer(Notice& notice, const Answer& answer, bool done, Time now);

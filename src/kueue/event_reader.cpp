@@ -28,12 +28,25 @@ std::string kind_key(std::string_view kind, std::string_view ns, std::string_vie
   return fmt::format("{} {}/{}", kind, ns, name);
 }
 
+ObjectRef ref_of(const LiveObject& object) {
+  return {.group = object.group,
+          .version = object.version,
+          .kind = object.kind,
+          .ns = object.ns,
+          .name = object.name,
+          .uid = object.uid};
+}
+
+// "" where there is no such map, or no such text in it.
+std::string_view string_at(json::Value map, std::string_view key) {
+  const json::Value value = map ? text_at(map, key) : json::Value();
+  return value ? value.text() : std::string_view();
+}
+
 // Takes over what its labels and annotations ask of its admission. Whether that is something else than before.
 bool asks_otherwise(JobEntry& job, json::Value labels, json::Value annotations) {
-  const json::Value named_class = labels ? text_at(labels, kPriorityClass) : json::Value();
-  const std::string_view priority_class = named_class ? named_class.text() : std::string_view();
-  const json::Value gate = annotations ? text_at(annotations, kGatedBy) : json::Value();
-  const std::string_view gated_by = gate ? gate.text() : std::string_view();
+  const std::string_view priority_class = string_at(labels, kPriorityClass);
+  const std::string_view gated_by = string_at(annotations, kGatedBy);
   const bool other_class = std::exchange(job.priority_class, std::string(priority_class)) != priority_class;
   const bool other_gate = std::exchange(job.gated_by, std::string(gated_by)) != gated_by;
   return other_class || other_gate;
@@ -222,6 +235,18 @@ void EventReader::update(const std::string& key, Entry& entry, WorkloadObject re
   ledger_.room_changed = ledger_.room_changed || ended || returned || another || (waited && !entry.waits());
 }
 
+void EventReader::turn_away(const std::string& key, const LiveObject& job) {
+  if (ledger_.jobs.contains(key)) {
+    ledger_.forget_job(key);
+  }
+  ledger_.complaints.push_back(
+      {.about = ref_of(job),
+       .sentence = fmt::format("it takes {} KiB, more than the {} KiB that a job in a queue may take, so it is not "
+                               "looked at",
+                               job.text.size() >> 10U, kLargestJob >> 10U),
+       .reason = "TooLarge"});
+}
+
 Result<> EventReader::job_changed(const LiveObject& object) {
   const auto parsed = parse(object.text);
   if (!parsed) {
@@ -243,20 +268,7 @@ Result<> EventReader::job_changed(const LiveObject& object) {
     return {};  // somebody else's
   }
   if (object.text.size() > kLargestJob && !ledger_.workloads_by_owner.contains(object.uid)) {
-    if (ledger_.jobs.contains(key)) {
-      ledger_.forget_job(key);
-    }
-    ledger_.complaints.push_back(
-        {.about = {.group = object.group,
-                   .version = object.version,
-                   .kind = object.kind,
-                   .ns = object.ns,
-                   .name = object.name,
-                   .uid = object.uid},
-         .sentence = fmt::format("it takes {} KiB, more than the {} KiB that a job in a queue may take, so it is not "
-                                 "looked at",
-                                 object.text.size() >> 10U, kLargestJob >> 10U),
-         .reason = "TooLarge"});
+    turn_away(key, object);
     return {};
   }
   JobEntry& job = ledger_.jobs[key];
@@ -269,17 +281,10 @@ Result<> EventReader::job_changed(const LiveObject& object) {
     job.rests_until = {};
     job.ran = false;
   }
-  const json::Value started = annotations ? text_at(annotations, kStartedFor) : json::Value();
-  job.started_for = started ? started.text() : std::string_view();
-  const json::Value suspension = annotations ? text_at(annotations, kSuspension) : json::Value();
-  job.resumed = suspension && suspension.text() == kResumed;
+  job.started_for = string_at(annotations, kStartedFor);
+  job.resumed = string_at(annotations, kSuspension) == kResumed;
   job.kind = kind;
-  job.ref = {.group = object.group,
-             .version = object.version,
-             .kind = object.kind,
-             .ns = object.ns,
-             .name = object.name,
-             .uid = object.uid};
+  job.ref = ref_of(object);
   job_progresses(object.uid, job.progress, progress);
   if (asks_otherwise(job, labels, annotations)) {
     ledger_.ask_anew(object.uid);

@@ -35,6 +35,8 @@ class EventReader {
   void forget_owner(const std::string& key, const std::string& owner_uid);
   [[nodiscard]] bool namespace_in_use(std::string_view name) const;
   [[nodiscard]] Result<> job_changed(const LiveObject& object);
+  // A job that is too large to be kept.
+  void turn_away(const std::string& key, const LiveObject& job);
   void job_progresses(const std::string& uid, const JobProgress& before, const JobProgress& now);
   void neighbour_changed(const LiveObject& object, const Object& parsed);
 

@@ -86,6 +86,30 @@ bool says(json::Value condition, const Verdict& verdict) {
          string_at(condition, "reason") == (verdict.state == GangState::kPlaced ? "Placed" : to_string(verdict.reason));
 }
 
+// The conditions as they should be; nothing where they are so already. They are the only ones that there are, so the
+// list may be written whole.
+std::optional<json::Out::Array> new_conditions(const GangReport& report, int min, json::Value old) {
+  const json::Value scheduled = condition_in(old, kCondition);
+  const json::Value recorded = condition_in(old, kOnceSatisfiedCondition);
+  const auto whole = once_whole(report, min, recorded);
+  const bool news = report.verdict != nullptr && !says(scheduled, *report.verdict);
+  if (!news && !whole) {
+    return std::nullopt;
+  }
+  json::Out::Array conditions;
+  if (news) {
+    conditions.push_back(condition_of(*report.verdict, scheduled, report.now));
+  } else {
+    keep(conditions, scheduled);
+  }
+  if (whole) {
+    conditions.push_back(once_whole_condition(*whole, report.now));
+  } else {
+    keep(conditions, recorded);
+  }
+  return conditions;
+}
+
 }  // namespace
 
 std::string_view phase_of(const MemberCounts& members, int min) {
@@ -136,24 +160,8 @@ std::optional<Write> pod_group_status(const GangReport& report) {
     status.add("scheduleStartTime", report.now);
     differs = true;
   }
-  const json::Value scheduled = condition_in(old, kCondition);
-  const json::Value recorded = condition_in(old, kOnceSatisfiedCondition);
-  const auto whole = once_whole(report, min, recorded);
-  const bool news = report.verdict != nullptr && !says(scheduled, *report.verdict);
-  if (news || whole) {
-    // The only conditions there are, so the list may be written whole.
-    json::Out::Array conditions;
-    if (news) {
-      conditions.push_back(condition_of(*report.verdict, scheduled, report.now));
-    } else {
-      keep(conditions, scheduled);
-    }
-    if (whole) {
-      conditions.push_back(once_whole_condition(*whole, report.now));
-    } else {
-      keep(conditions, recorded);
-    }
-    status.add("conditions", std::move(conditions));
+  if (auto conditions = new_conditions(report, min, old)) {
+    status.add("conditions", std::move(*conditions));
     differs = true;
   }
   if (!differs) {
