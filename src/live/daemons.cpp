@@ -20,17 +20,25 @@ std::string_view namespace_of(std::string_view key) {
   return key.substr(0, key.find('/'));
 }
 
-// Never 0, which means none.
-std::uint64_t mark_of(std::string_view pod) {
-  return std::hash<std::string_view>{}(pod) | 1U;
+// Pods of a DaemonSet have its name, and then a dash and a word.
+std::string_view set_of(std::string_view pod) {
+  return pod.substr(0, pod.rfind('-'));
 }
 
-template <class T>
-typename std::vector<T>::reference at(std::vector<T>& list, NodeId node) {
+std::uint64_t mark_of(std::string_view pod) {
+  return std::hash<std::string_view>{}(pod);
+}
+
+std::vector<bool>::reference at(std::vector<bool>& list, NodeId node) {
   if (list.size() <= node.index()) {
     list.resize(node.index() + 1);
   }
   return list[node.index()];
+}
+
+bool covers(const Amounts& requests, const Amounts& least) {
+  return std::all_of(least.entries().begin(), least.entries().end(),
+                     [&](const Amounts::Entry& entry) { return requests.get(entry.first) >= entry.second; });
 }
 
 // What the controller of DaemonSets adds to their pods: they run on nodes that others have to leave.
@@ -81,6 +89,9 @@ Result<> Daemons::changed(const NamedObject& named, std::string_view text, Time 
     return read.error();
   }
   add_tolerations(shape, network && network.text() == "true", cluster_.inventory().strings());
+  if (set.shape.requests != shape.requests) {
+    set.late.clear();  // pods of another size do not make up for those that did not come
+  }
   set.created = Time(std::chrono::seconds(read_created(read, object.metadata())));
   set.shape = std::move(shape);
   set.text = hash;
@@ -130,6 +141,10 @@ void Daemons::removed(const std::string& key) {
     }
     give_up(Pair(held->first));
   }
+  it->second.late.clear();  // what takes its name may be something else
+  if (it->second.runs.empty()) {
+    sets_.erase(it);
+  }
 }
 
 void Daemons::node_changed(std::string_view name, Time created, Time now) {
@@ -156,10 +171,12 @@ void Daemons::node_removed(std::string_view name) {
   for (auto& [key, set] : sets_) {
     if (node) {
       at(set.matched, *node) = false;
-      at(set.runs, *node) = 0;
+      set.runs.erase(*node);
+      no_longer_late(key, set, *node);
     }
     give_back({key, std::string(name)});
   }
+  std::erase_if(sets_, [](const auto& entry) { return !entry.second.defined && entry.second.runs.empty(); });
 }
 
 // `since`: from when on its pod is awaited, where it came to match only now.
@@ -172,21 +189,68 @@ void Daemons::match(const std::string& key, Set& set, NodeId node, Time since) {
   at(set.matched, node) = matches;
   if (!matches) {
     give_up({key, plain.name});
-  } else if (!before && at(set.runs, node) == 0) {
+  } else if (!before && !set.runs.contains(node)) {
     hold(key, set, plain.name, since);
   }
 }
 
 void Daemons::hold(const std::string& key, const Set& set, const std::string& node, Time since) {
-  const auto distrusted = distrusted_.find(namespace_of(key));
+  const Distrust* distrusted = distrust_of(namespace_of(key));
   const bool over = since + kDaemonPatience <= now_;  // they matched long ago, before anybody here looked
-  if (over || (distrusted != distrusted_.end() && now_ < distrusted->second)) {
+  if (over || (distrusted != nullptr && now_ < distrusted->until)) {
     return;
   }
   const Pair pair(key, node);
   held_.insert_or_assign(pair, since + kDaemonPatience);
   due_.emplace(since + kDaemonPatience, pair);
   cluster_.upsert_pod({.key = placeholder(pair), .node = node, .requests = set.shape.requests});
+}
+
+Daemons::Distrust* Daemons::distrust_of(std::string_view ns) {
+  const auto it = distrusted_.find(ns);
+  if (it == distrusted_.end()) {
+    return nullptr;
+  }
+  if (now_ < it->second.until + kLongestDaemonDistrust) {
+    return &it->second;
+  }
+  distrusted_.erase(it);
+  for (auto set = sets_.lower_bound(fmt::format("{}/", ns)); set != sets_.end() && namespace_of(set->first) == ns;
+       ++set) {
+    set->second.late.clear();
+  }
+  return nullptr;
+}
+
+void Daemons::distrust(const Pair& pair) {
+  const std::string_view ns = namespace_of(pair.first);
+  if (ns == kSystemNamespace) {
+    return;
+  }
+  Distrust* record = distrust_of(ns);
+  record = record == nullptr ? &distrusted_[std::string(ns)] : record;
+  // What was held at the same time counts once.
+  if (now_ >= record->until) {
+    constexpr int kMostDoublings = 5;
+    const auto pause = kDaemonDistrust * (1 << std::min(record->times, kMostDoublings));
+    record->until = now_ + std::min<std::chrono::seconds>(pause, kLongestDaemonDistrust);
+    ++record->times;
+  }
+  ++record->missing;
+  if (const auto node = cluster_.inventory().find(pair.second)) {
+    at(sets_.find(pair.first)->second.late, *node) = true;
+  }
+}
+
+void Daemons::no_longer_late(std::string_view key, Set& set, NodeId node) {
+  if (node.index() >= set.late.size() || !set.late[node.index()]) {
+    return;
+  }
+  set.late[node.index()] = false;
+  const auto it = distrusted_.find(namespace_of(key));
+  if (it != distrusted_.end() && --it->second.missing == 0) {
+    distrusted_.erase(it);
+  }
 }
 
 void Daemons::give_back(const Pair& pair) {
@@ -197,30 +261,44 @@ void Daemons::give_back(const Pair& pair) {
 }
 
 void Daemons::give_up(const Pair& pair) {
-  const std::string_view ns = namespace_of(pair.first);
-  if (held_.contains(pair) && ns != kSystemNamespace) {
-    distrusted_.insert_or_assign(std::string(ns), now_ + kDaemonDistrust);
+  if (held_.contains(pair)) {
+    distrust(pair);
   }
   give_back(pair);
 }
 
-void Daemons::pod_bound(std::string_view pod, const std::string& set, std::string_view node) {
-  const NodeId id = cluster_.inventory().reserve(node);
-  at(sets_[set].runs, id) = mark_of(pod);
+void Daemons::pod_bound(std::string_view pod, const std::string& set, std::string_view node, const Amounts& requests) {
   give_back({set, std::string(node)});
+  const NodeId id = cluster_.inventory().reserve(node);
+  if (const auto it = sets_.find(set); it != sets_.end() && covers(requests, it->second.shape.requests)) {
+    no_longer_late(set, it->second, id);
+  }
+  // By its name it is found again when it goes.
+  if (set_of(pod) == set) {
+    sets_[set].runs.insert_or_assign(id, mark_of(pod));
+  }
 }
 
-// Pods of a DaemonSet have its name, and then a dash and a word.
 void Daemons::pod_gone(std::string_view pod, std::string_view node, Time now) {
   now_ = std::max(now_, now);
-  const auto it = sets_.find(pod.substr(0, pod.rfind('-')));
+  const auto it = sets_.find(set_of(pod));
   const auto id = cluster_.inventory().find(node);
-  if (it == sets_.end() || !id || at(it->second.runs, *id) != mark_of(pod)) {
+  if (it == sets_.end() || !id) {
     return;
   }
   Set& set = it->second;
-  at(set.runs, *id) = 0;
-  if (set.defined && at(set.matched, *id)) {
+  const auto ran = set.runs.find(*id);
+  if (ran == set.runs.end() || ran->second != mark_of(pod)) {
+    return;
+  }
+  set.runs.erase(ran);
+  if (!set.defined) {
+    if (set.runs.empty()) {
+      sets_.erase(it);
+    }
+    return;
+  }
+  if (at(set.matched, *id)) {
     hold(it->first, set, std::string(node), now);
   }
 }

@@ -241,7 +241,7 @@ Result<> LiveScheduler::pod_changed(LiveObject object, Time now) {
     room_grew_ = room_grew_ || (!before.empty() && before != (*record)->node);
     cluster_.upsert_pod({.key = key, .node = std::string((*record)->node), .requests = (*record)->requests});
     if ((*record)->owner.kind == kDaemonSet) {
-      daemons_.pod_bound(key, key_of(object.ns, (*record)->owner.name), (*record)->node);
+      daemons_.pod_bound(key, key_of(object.ns, (*record)->owner.name), (*record)->node, (*record)->requests);
     }
   }
   return ours ? own_pod_changed(std::move(object), named, now) : Result<>();

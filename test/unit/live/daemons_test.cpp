@@ -37,6 +37,21 @@ class DaemonsTest : public testing::Test {
             R"(","containers":[{"name":"c","resources":{"requests":{"nvidia.com/gpu":"1"}}}]},"status":{"phase":")" +
             phase + R"("}})");
   }
+  void daemon_set_in(const std::string& ns, const std::string& name, int gpus) {
+    api_.send("apps", "v1", "DaemonSet",
+              R"({"metadata":{"namespace":")" + ns + R"(","name":")" + name + R"(","uid":"d-)" + name +
+                  R"(","creationTimestamp":")" + rfc3339(api_.now) +
+                  R"("},"spec":{"template":{"spec":{"containers":[{"name":"c","resources":{"requests":)"
+                  R"({"nvidia.com/gpu":")" +
+                  std::to_string(gpus) + R"("}}}]}}}})");
+  }
+  void lose_set(const std::string& ns, const std::string& name) {
+    api_.scheduler.removed("apps", "DaemonSet", ns, name, api_.now);
+  }
+  void pass(seconds time) {
+    api_.now += time;
+    static_cast<void>(api_.scheduler.step(api_.now));
+  }
   // What a gang finds free on a node.
   std::int64_t free(const std::string& node) {
     const Inventory& inventory = api_.scheduler.cluster().inventory();
@@ -134,36 +149,113 @@ TEST_F(DaemonsTest, IsKeptWhileOnePodTakesThePlaceOfAnother) {
 
 // A tenant makes one after the other, whose pods its quota forbids.
 TEST_F(DaemonsTest, IsNotHeldAgainForANamespaceWhosePodsDoNotCome) {
-  const auto fake = [&](const std::string& ns, const std::string& name) {
-    api_.send("apps", "v1", "DaemonSet",
-              R"({"metadata":{"namespace":")" + ns + R"(","name":")" + name + R"(","uid":"d-)" + name +
-                  R"(","creationTimestamp":")" + rfc3339(api_.now) +
-                  R"("},"spec":{"template":{"spec":{"containers":[{"name":"c","resources":{"requests":)"
-                  R"({"nvidia.com/gpu":"8"}}}]}}}})");
-  };
   node("n", kStart - seconds(3600));
-  fake("evil", "first");
+  daemon_set_in("evil", "first", 8);
   EXPECT_EQ(free("n"), 0);
-  api_.scheduler.removed("apps", "DaemonSet", "evil", "first", api_.now);
+  lose_set("evil", "first");
   EXPECT_EQ(free("n"), 8);
-  fake("evil", "second");
+  daemon_set_in("evil", "second", 8);
   EXPECT_EQ(free("n"), 8) << "the first one's pod did not come";
-  fake("good", "other");
+  daemon_set_in("good", "other", 8);
   EXPECT_EQ(free("n"), 0) << "of that nothing is known";
-  api_.now += seconds(61);
-  static_cast<void>(api_.scheduler.step(api_.now));
+  pass(seconds(61));
   EXPECT_EQ(free("n"), 8);
-  fake("good", "third");
+  daemon_set_in("good", "third", 8);
   EXPECT_EQ(free("n"), 8);
-  fake("kube-system", "system");
+  daemon_set_in("kube-system", "system", 8);
   EXPECT_EQ(free("n"), 0);
-  api_.scheduler.removed("apps", "DaemonSet", "kube-system", "system", api_.now);
-  fake("kube-system", "again");
+  lose_set("kube-system", "system");
+  daemon_set_in("kube-system", "again", 8);
   EXPECT_EQ(free("n"), 0) << "no tenant writes there";
-  api_.scheduler.removed("apps", "DaemonSet", "kube-system", "again", api_.now);
-  api_.now += kDaemonDistrust;
-  fake("evil", "later");
-  EXPECT_EQ(free("n"), 0);
+}
+
+TEST_F(DaemonsTest, IsNotHeldForTwiceAsLongEachTimeThePodsDoNotCome) {
+  node("n", kStart - seconds(3600));
+  int number = 0;
+  const auto holds = [&] {
+    const std::string name = "d" + std::to_string(++number);
+    daemon_set_in("evil", name, 8);
+    const bool held = free("n") == 0;
+    lose_set("evil", name);
+    return held;
+  };
+  ASSERT_TRUE(holds());
+  seconds held_off = kDaemonDistrust;
+  for (int i = 0; i < 8; ++i) {
+    pass(held_off - seconds(1));
+    EXPECT_FALSE(holds()) << held_off.count();
+    pass(seconds(1));
+    EXPECT_TRUE(holds()) << held_off.count();
+    held_off = std::min(2 * held_off, kLongestDaemonDistrust);
+  }
+  EXPECT_EQ(held_off, kLongestDaemonDistrust);
+  pass(2 * kLongestDaemonDistrust);
+  EXPECT_TRUE(holds());
+  pass(kDaemonDistrust);
+  EXPECT_TRUE(holds()) << "an hour after the last pause all is forgotten";
+}
+
+TEST_F(DaemonsTest, IsHeldAgainOnceEveryPodThatWasLateHasCome) {
+  for (const char* name : {"a", "b", "c"}) {
+    node(name, kStart - seconds(3600));
+  }
+  daemon_set(kStart);
+  pass(seconds(61));
+  EXPECT_EQ(free("a"), 8);
+  agent("agent-a", "a");
+  agent("agent-b", "b");
+  daemon_set_in("default", "second", 2);
+  EXPECT_EQ(free("a"), 7) << "a third pod is missing still";
+  lose_set("default", "second");
+  agent("agent-c", "c");
+  daemon_set_in("default", "third", 2);
+  EXPECT_EQ(free("a"), 5);
+}
+
+TEST_F(DaemonsTest, IsHeldAgainWhenTheNodeIsGoneWhosePodWasLate) {
+  node("a", kStart - seconds(3600));
+  node("b", kStart - seconds(3600));
+  daemon_set(kStart);
+  pass(seconds(61));
+  agent("agent-a", "a");
+  api_.scheduler.removed("", "Node", "", "b", api_.now);
+  daemon_set_in("default", "second", 2);
+  EXPECT_EQ(free("a"), 5);
+}
+
+// Pods that ask for nothing come at once, whatever the quota.
+TEST_F(DaemonsTest, IsNotHeldAgainForPodsSmallerThanThoseThatWereMissing) {
+  node("n", kStart - seconds(3600));
+  daemon_set(kStart, "", 8);
+  pass(seconds(61));
+  agent("agent-small", "n");
+  daemon_set_in("default", "second", 7);
+  EXPECT_EQ(free("n"), 7) << "the pod that came has 1 of 8 GPUs";
+  daemon_set(kStart, "", 1);
+  agent("agent-small", "n");
+  daemon_set_in("default", "third", 7);
+  EXPECT_EQ(free("n"), 7) << "the DaemonSet asks for less than was held for it";
+}
+
+// Pods may say that they are anybody's.
+TEST(Daemons, KeepNothingOfThoseThatAreGoneWithTheirPods) {
+  Cluster cluster;
+  Node node;
+  node.name = "n";
+  cluster.upsert_node(node);
+  Daemons daemons(cluster);
+  for (int i = 0; i < 100; ++i) {
+    const std::string set = "evil/d" + std::to_string(i);
+    daemons.pod_bound(set + "-x", set, i % 2 == 0 ? "n" : "unknown", {});
+  }
+  daemons.pod_bound("evil/other-x", "evil/one", "n", {});
+  EXPECT_EQ(daemons.known(), 100U) << "a pod of another name than its DaemonSet's would never be found again";
+  for (int i = 0; i < 100; i += 2) {
+    daemons.pod_gone("evil/d" + std::to_string(i) + "-x", "n", kStart);
+  }
+  EXPECT_EQ(daemons.known(), 50U);
+  daemons.node_removed("unknown");
+  EXPECT_EQ(daemons.known(), 0U);
 }
 
 TEST_F(DaemonsTest, IsNotHeldForMoreThanANamespaceMayHave) {
