@@ -58,6 +58,7 @@ class FakeTransport final : public http::Transport {
   // The target of the oldest request that is not answered; "" where there is none.
   [[nodiscard]] std::string target() const { return open_.empty() ? "" : open_.front().request.target; }
   [[nodiscard]] std::size_t max_body() const { return open_.front().request.max_body; }
+  [[nodiscard]] bool on_fresh_connection() const { return open_.front().request.fresh_connection; }
   [[nodiscard]] http::StreamHandlers& stream() { return open_.front().handlers; }
 
   void reply(int status, std::string body = {}) {

@@ -311,6 +311,29 @@ TEST_F(ManyObjects, AreListedAnewWhereNothingShowsIt) {
   EXPECT_GE(many_.fresh_as_of(), since_);
 }
 
+TEST_F(ManyObjects, AreListedOnANewConnectionWhereNothingShowsItAndNoPageComes) {
+  reflector_.remove_all();
+  ask();
+  transport_.stream().on_bytes(event("MODIFIED", "b", "19"));
+  transport_.advance(3s);
+  ASSERT_EQ(transport_.target(), "/api/v1/pods?limit=1");
+  EXPECT_FALSE(transport_.on_fresh_connection());
+  transport_.advance(5s);
+  ASSERT_EQ(transport_.open(), 1U) << "the list is begun anew";
+  ASSERT_EQ(transport_.target(), "/api/v1/pods?limit=1");
+  EXPECT_TRUE(transport_.on_fresh_connection());
+  transport_.advance(9s);
+  transport_.reply(200, list("30", {"a"}, "next"));
+  transport_.reply(200, list("30", {"b"}));
+  EXPECT_EQ(many_.fresh_as_of(), since_ + 3s + 5s) << "when that list began";
+  EXPECT_EQ(other_.told, "+a +b synced +b +b synced ");
+  ASSERT_NE(transport_.target().find("resourceVersion=30&"), std::string::npos) << transport_.target();
+  transport_.stream().on_headers(200, {});
+  transport_.advance(30s);
+  EXPECT_EQ(transport_.open(), 1U);
+  EXPECT_NE(transport_.target().find("watch=true"), std::string::npos) << "nobody looks for the proof any more";
+}
+
 TEST_F(ManyObjects, OfWhichOnlySomeWereListedAreListedAnew) {
   reflector_.remove_all();
   transport_.settle();
