@@ -22,25 +22,36 @@ std::int64_t total_score(const SlotCounts& counts, const Shares& shares) {
   });
 }
 
-// The tightest single host.
+// The tightest single host. Domains whose largest host is too small are skipped.
 std::optional<Shares> pack_one_host(const SlotCounts& counts, const Scope& scope, int pods) {
   const DomainTree& tree = counts.tree();
   const int hosts = tree.host_level();
   std::optional<std::tuple<int, int, std::uint32_t>> best;  // (-score, slots, position)
   bool perfect = false;
-  visit(
-      counts, scope.within, hosts, [&] { return perfect ? kAnyNumber : pods; }, [] { return 1; },
-      [&](std::uint32_t host) {
-        const int slots = counts.slots(host);
-        if (!perfect && slots >= pods && scope.allows(tree, {hosts, host})) {
-          const std::tuple candidate{-counts.score(host), slots, host};
-          if (!best || candidate < *best) {
-            best = candidate;
-          }
-          // Nothing later can beat an exact fit: ties end on the name.
-          perfect = slots == pods && !counts.has_scores();
+  const auto scan = [&](Range range) {
+    for (std::uint32_t host = range.begin; host < range.end && !perfect; ++host) {
+      const int slots = counts.slots(host);
+      if (slots >= pods && scope.allows(tree, {hosts, host})) {
+        const std::tuple candidate{-counts.score(host), slots, host};
+        if (!best || candidate < *best) {
+          best = candidate;
         }
-      });
+        // Nothing later can beat an exact fit: ties end on the name.
+        perfect = slots == pods && !counts.has_scores();
+      }
+    }
+  };
+  if (scope.within.level >= hosts - 1) {
+    scan(tree.hosts(scope.within));
+  } else {
+    visit(
+        counts, scope.within, hosts - 1, [&] { return perfect ? kAnyNumber : pods; }, [] { return 1; },
+        [&](std::uint32_t d) {
+          if (!perfect && counts.best({hosts - 1, d}).front() >= pods) {
+            scan(tree.hosts({hosts - 1, d}));
+          }
+        });
+  }
   return best ? std::optional(Shares{{std::get<2>(*best), pods}}) : std::nullopt;
 }
 
