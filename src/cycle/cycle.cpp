@@ -75,12 +75,15 @@ class Cycle {
         order_(quota, submissions),
         decided_(submissions.size()) {}
 
-  Plan run(bool until_one_starts) && {
+  Plan run() && {
     plan_.decisions.reserve(submissions_.size());
     while (const auto position = order_.next()) {
       const Submission& submission = submissions_[*position];
       if (submission.stands_by) {
         keep(*position);
+        continue;
+      }
+      if (submission.one_by_one && one_started_) {
         continue;
       }
       const std::size_t evictions = plan_.evictions.size();
@@ -99,9 +102,7 @@ class Cycle {
           keep(*position);
         }
       }
-      if (until_one_starts && decision.state == GangState::kPlaced) {
-        break;
-      }
+      one_started_ = one_started_ || (submission.one_by_one && decision.state == GangState::kPlaced);
       if (plan_.evictions.size() > evictions) {
         retry();
       }
@@ -437,18 +438,14 @@ class Cycle {
   std::vector<std::size_t> waiting_;                 // submissions that more room or quota may let start, in order
   std::map<QueueId, std::size_t> held_back_;         // behind the first of a strict queue: how many
   std::map<std::size_t, QuotaDemand> kept_;          // by submission that waits: what nobody else borrows meanwhile
+  bool one_started_ = false;                         // of those that start one by one
   Plan plan_;
 };
 
 }  // namespace
 
 Plan run_cycle(Cluster& cluster, Quota& quota, std::vector<Submission> submissions, CycleObserver* observer) {
-  return Cycle(cluster, quota, submissions, observer).run(false);
-}
-
-Plan run_until_one_starts(Cluster& cluster, Quota& quota, std::vector<Submission> submissions,
-                          CycleObserver* observer) {
-  return Cycle(cluster, quota, submissions, observer).run(true);
+  return Cycle(cluster, quota, submissions, observer).run();
 }
 
 }  // namespace gantree

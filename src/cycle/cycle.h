@@ -47,8 +47,4 @@ class CycleObserver {
 [[nodiscard]] Plan run_cycle(Cluster& cluster, Quota& quota, std::vector<Submission> submissions,
                              CycleObserver* observer = nullptr);
 
-// The same up to the first that starts. Of those whose turn has not come then nothing is decided.
-[[nodiscard]] Plan run_until_one_starts(Cluster& cluster, Quota& quota, std::vector<Submission> submissions,
-                                        CycleObserver* observer = nullptr);
-
 }  // namespace gantree

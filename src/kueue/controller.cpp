@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "base/check.h"
 #include "dialects/kueue/names.h"
 #include "dialects/lws/names.h"
-#include "kueue/admitter.h"
 #include "kueue/announcer.h"
 #include "kueue/answers.h"
 #include "kueue/booking.h"
@@ -21,8 +21,7 @@
 #include "kueue/ledger.h"
 #include "kueue/outbox.h"
 #include "kueue/pending_reporter.h"
-#include "kueue/precedence.h"
-#include "kueue/preemption.h"
+#include "kueue/queue_family.h"
 #include "kueue/queue_membership.h"
 #include "kueue/queue_reporter.h"
 #include "kueue/setup_reader.h"
@@ -30,6 +29,7 @@
 #include "kueue/status_writer.h"
 #include "kueue/ungater.h"
 #include "kueue/workload_reconciler.h"
+#include "live/decider.h"
 
 namespace gantree::kueue {
 
@@ -44,12 +44,12 @@ bool is_shared(std::string_view group, std::string_view kind) {
 }  // namespace
 
 struct Controller::Parts {
-  Parts(Cluster& cluster, const ControllerOptions& options)
-      : ledger(cluster),
+  Parts(Account& account, const ControllerOptions& options)
+      : ledger(account),
         outbox(options.instance),
         reporter(!options.shares.empty()),
         setup(ledger, booking, options.ignore_checks),
-        admitter(ledger, grants, precedence, options.ready.one_by_one),
+        family(ledger, booking, grants, evictions, announcer, options.ready.one_by_one),
         readiness(options.ready, ledger, status, evictions) {
     ledger.shares = options.shares;
     ledger.requeue_by_creation = options.ready.requeue_by_creation;
@@ -67,9 +67,7 @@ struct Controller::Parts {
   Announcer announcer{ledger, outbox};
   Grants grants{ledger, outbox, status, booking};
   Evictions evictions{ledger, announcer, status};
-  Precedence precedence{ledger};
-  Admitter admitter;
-  Preemption preemption{ledger, booking, grants, evictions, announcer, precedence};
+  QueueFamily family;
   JobReconciler jobs{ledger, outbox, announcer, status, evictions};
   GroupReconciler groups{ledger, outbox, status};
   PendingReporter pending{ledger, announcer, status};
@@ -90,8 +88,18 @@ struct Controller::Parts {
   bool served = true;              // there can be Workloads
 };
 
+// Who is alone keeps the account and decides itself.
+struct Controller::Alone {
+  explicit Alone(Cluster& cluster) : account(cluster), decider(account) {}
+  Account account;
+  Decider decider;
+};
+
+Controller::Controller(Account& account, const ControllerOptions& options)
+    : parts_(std::make_unique<Parts>(account, options)) {}
+
 Controller::Controller(Cluster& cluster, const ControllerOptions& options)
-    : parts_(std::make_unique<Parts>(cluster, options)) {}
+    : alone_(std::make_unique<Alone>(cluster)), parts_(std::make_unique<Parts>(alone_->account, options)) {}
 
 Controller::~Controller() = default;
 
@@ -157,7 +165,16 @@ void Controller::node_changed(std::string_view name) {
 }
 
 Step Controller::step(Time now) {
+  GANTREE_CHECK(alone_ != nullptr);
   Step step;
+  if (begin(now, step)) {
+    alone_->decider.decide(now, step);
+    finish(now, step);
+  }
+  return step;
+}
+
+bool Controller::begin(Time now, Step& step) {
   Parts& parts = *parts_;
   Ledger& ledger = parts.ledger;
   if (std::exchange(parts.rested, false)) {
@@ -169,7 +186,7 @@ Step Controller::step(Time now) {
     parts.booking.book_changed();
     parts.answers.tell_complaints(now, step);
     rest();
-    return step;
+    return false;
   }
   if (const auto kueue = ledger.neighbour.kueue_runs()) {
     // What it has given away counts all the same.
@@ -178,7 +195,7 @@ Step Controller::step(Time now) {
       step.remarks.push_back(*kueue);
     }
     rest();
-    return step;
+    return false;
   }
   parts.booking.book_changed();
   parts.hosts.touch_users();
@@ -190,23 +207,24 @@ Step Controller::step(Time now) {
       parts.groups.reconcile(key, now, step);
     }
   }
-  parts.admitter.admit(now, step);
-  if (parts.admitter.held_up_by() == nullptr) {
-    parts.preemption.preempt(now, step);
-  }
+  return true;
+}
+
+void Controller::finish(Time now, Step& step) {
+  Parts& parts = *parts_;
+  Ledger& ledger = parts.ledger;
   for (const std::string& key : std::exchange(ledger.dirty, {})) {
     parts.workloads.reconcile(key, now, step);
   }
   report_queues(now, step);
   parts.release.release(now, step);
-  parts_->answers.tell_complaints(now, step);
+  parts.answers.tell_complaints(now, step);
   parts.announcer.tell_made(now, step);
   for (const auto* later : {&ledger.later, &ledger.later_jobs}) {
     if (const auto next = later->next()) {
       step.wake_by(*next);
     }
   }
-  return step;
 }
 
 // What was put off until now.
@@ -238,6 +256,7 @@ void Controller::stand_by() {
 
 void Controller::rest() {
   parts_->ledger.rest();
+  parts_->ledger.lines.clear(parts_->family);
   parts_->hosts.rest();
   parts_->rested = true;
 }

@@ -13,7 +13,8 @@
 //
 //   EventReader, PodReader, SetupReader   what the watches tell
 //   JobReconciler, GroupReconciler        Workloads are made; jobs are started, stopped, followed
-//   Admitter, Preemption                  who gets quota and hosts, and who has to go for it
+//   QueueFamily                           Workloads as gangs: the Decider (live/decider.h) says who starts, and who
+//                                         is evicted for whom
 //   Grants, Booking, Evictions            what is given, what is held, what comes back
 //   WorkloadReconciler                    one Workload: Ungater, HostReplacement, Readiness, PendingReporter
 //   StatusWriter, QueueReporter, Outbox   what is written
@@ -36,6 +37,7 @@
 #include "kueue/entry.h"
 #include "kueue/queue_status.h"
 #include "kueue/readiness.h"
+#include "live/account.h"
 #include "live/object.h"
 #include "live/order.h"
 #include "live/promises.h"
@@ -53,7 +55,10 @@ struct ControllerOptions {
 
 class Controller final : public Promises {
  public:
-  // The cluster must outlive it.
+  // On the account of all families, which must outlive it. Who decides for all calls begin(), decides, and calls
+  // finish(); step() is for one that is alone.
+  Controller(Account& account, const ControllerOptions& options);
+  // Alone on a cluster, which must outlive it.
   Controller(Cluster& cluster, const ControllerOptions& options);
   ~Controller() override;
 
@@ -75,7 +80,11 @@ class Controller final : public Promises {
   // A node came, went or changed.
   void node_changed(std::string_view name);
 
-  // Decides what can be decided now. By the leader alone.
+  // What happened is taken in, and what asks to start stands in line; whether anything is to be decided here. Then,
+  // when it has been decided, what follows from it. By the leader alone.
+  [[nodiscard]] bool begin(Time now, Step& step);
+  void finish(Time now, Step& step);
+  // Both, and the decision between them.
   [[nodiscard]] Step step(Time now);
   // Whether there may be something to decide now.
   bool answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
@@ -107,6 +116,7 @@ class Controller final : public Promises {
   [[nodiscard]] QueueStatuses queue_statuses() const;
 
  private:
+  struct Alone;
   struct Parts;
   struct Place;
 
@@ -117,6 +127,7 @@ class Controller final : public Promises {
   void wake();
   void report_queues(Time now, Step& step);
 
+  std::unique_ptr<Alone> alone_;  // nullptr where others share the account
   std::unique_ptr<Parts> parts_;
 };
 

@@ -8,13 +8,14 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
 #include "dialects/live.h"
-#include "kueue/guard.h"
-#include "kueue/place.h"
 #include "kueue/workload_object.h"
+#include "live/guard.h"
+#include "live/waiter.h"
 #include "queue/quota.h"
 #include "queue/submission.h"
 
@@ -60,27 +61,17 @@ struct Removal {
   std::optional<Time> requeue_at = {};  // not to be queued again before, since it did not start in time
 };
 
-struct Entry {
+struct Entry : Waiter {
+  explicit Entry(WorkloadObject seen) : object(std::move(seen)) { id = key(); }
+
   WorkloadObject object;
-  WayDemands least = {};                         // what it needs of quota to start at all
-  std::uint64_t shape = 0;                       // the same where the same is asked for
-  std::optional<Place> place = {};               // where it stands; WaitingLines keeps that
-  bool missed = false;                           // it could not be tried, since a write of ours was not seen yet
-  int fruitless = 0;                             // times that no victims were found for it, in a row
-  Time preempts_at = {};                         // not before that somebody is evicted for it
-  Time looked_at = {};                           // when victims were looked for last
-  std::optional<std::uint64_t> gave_way = {};    // Ledger::ended when it was evicted for another
-  std::optional<Submission> submission = {};     // nothing where it is to be made anew
   std::optional<std::int64_t> class_value = {};  // of its class of priority, when its own priority was last set to it
   std::optional<Admission> assumed = {};         // decided and not seen yet
   bool sent = false;                             // what is assumed was written
   bool may_be_done = false;                      // and an answer says that it was done, or may have been
   bool under_way = false;                        // and was being written when the lease was had
-  std::set<std::string> blockers = {};           // workloads that have to leave before it is
-  std::optional<Time> held_until = {};   // its place is kept no longer, where they leave for nobody in particular
-  std::optional<Removal> evicting = {};  // wanted, and not seen yet
+  std::optional<Removal> evicting = {};          // wanted, and not seen yet
   std::map<std::string, std::vector<HostCount>> hosts = {};  // by pod set: where the decision placed them
-  QuotaDemand used = {};                                     // booked
   std::vector<std::string> placeholders = {};                // booked
   std::map<std::string, Amounts> pieces = {};                // what those of them hold that are not for a whole pod
   std::uint64_t placeholders_made = 0;                       // by which they are told apart
@@ -89,11 +80,9 @@ struct Entry {
   std::set<std::string> failed_hosts = {};                   // whose pods are to be elsewhere
   std::optional<LiveObject> unowned = {};                    // as it came, where nothing owns it
   Guard guard = {};
-  std::optional<Verdict> verdict = {};
   std::optional<Verdict> told = {};
   Time told_at = {};
   std::optional<Time> tell_turn = {};  // when it may be told something, where very many have to be
-  Time waits_since = {};
 
   [[nodiscard]] std::string key() const { return object.ref.ns + "/" + object.ref.name; }
   [[nodiscard]] const std::optional<Admission>& admission() const { return assumed ? assumed : object.admission; }

@@ -155,15 +155,16 @@ Result<> EventReader::workload_changed(const LiveObject& object) {
     return tl::unexpected(read.error());
   }
   const std::string key = key_of(object.ns, object.name);
-  const auto [it, fresh] = ledger_.entries.try_emplace(key, Entry{.object = *read});
+  const auto [it, fresh] = ledger_.entries.try_emplace(key, Entry(*read));
   Entry& entry = it->second;
+  entry.family = ledger_.family;
   if (!fresh) {
     update(key, entry, std::move(*read));
   } else {
     pods_.name_sets(key);
     // It was evicted for another before this process came; what has ended since then nobody knows.
     if (entry.waits() && entry.object.holds(kPreempted)) {
-      entry.gave_way = ledger_.ended;
+      entry.gave_way = ledger_.account.ended;
     }
   }
   entry.unowned = entry.object.unowned ? std::optional(object) : std::nullopt;
@@ -189,7 +190,7 @@ Result<> EventReader::workload_changed(const LiveObject& object) {
 void EventReader::update(const std::string& key, Entry& entry, WorkloadObject read) {
   const bool waited = entry.waits();
   const bool ended = !entry.object.holds(kFinished) && read.holds(kFinished);
-  ledger_.ended += ended ? 1 : 0;
+  ledger_.account.ended += ended ? 1 : 0;
   const bool returned = (entry.admission() && !read.admission) || entry.object.reclaimable != read.reclaimable;
   const bool another = entry.object.ref.uid != read.ref.uid;
   // Our own write named the version it was for. Whatever came since without an admission came in its place.
@@ -337,7 +338,7 @@ void EventReader::workload_removed(const std::string& key) {
     ledger_.dirty_jobs.insert(job->second);
   }
   ledger_.entries.erase(it);
-  ++ledger_.ended;
+  ++ledger_.account.ended;
   ledger_.room_changed = true;
   ledger_.queues_changed = true;
 }

@@ -7,9 +7,9 @@
 
 #include "base/time.h"
 #include "dialects/write.h"
-#include "kueue/guard.h"
 #include "kueue/job.h"
 #include "kueue/workload_object.h"
+#include "live/guard.h"
 
 namespace gantree::kueue {
 

@@ -53,13 +53,6 @@ void Ledger::ask_anew(const std::string& owner_uid) {
   }
 }
 
-QuotaId Ledger::root_of(QuotaId cell) const {
-  while (quota.cell(cell).parent) {
-    cell = *quota.cell(cell).parent;
-  }
-  return cell;
-}
-
 void Ledger::touch(const std::string& workload) {
   queues_changed = true;
   dirty.insert(workload);

@@ -15,8 +15,6 @@
 #include "dialects/dialects.h"
 #include "dialects/kueue/admin.h"
 #include "dialects/kueue/neighbour.h"
-#include "kueue/agenda.h"
-#include "kueue/budgets.h"
 #include "kueue/cluster_defaults.h"
 #include "kueue/entry.h"
 #include "kueue/hostnames.h"
@@ -26,9 +24,8 @@
 #include "kueue/pod_groups.h"
 #include "kueue/started_pod.h"
 #include "kueue/strays.h"
-#include "kueue/waiting_lines.h"
-#include "queue/quota.h"
-#include "state/cluster.h"
+#include "live/account.h"
+#include "live/agenda.h"
 
 namespace gantree::kueue {
 
@@ -52,28 +49,32 @@ struct Departed {
 };
 
 struct Ledger {
-  explicit Ledger(Cluster& shared) : cluster(shared), hostnames(shared.inventory()) {}
+  explicit Ledger(Account& shared) : account(shared), hostnames(shared.cluster.inventory()) {}
 
-  Cluster& cluster;
+  Account& account;
+  Family* family = nullptr;  // whose gangs the Workloads are
+  Cluster& cluster = account.cluster;
+  Quota& quota = account.quota;
+  WaitingLines& lines = account.lines;  // those that wait
+  Budgets& budgets = account.budgets;
+  bool& room_changed = account.room_changed;
+  std::set<QuotaId>& freed_quota = account.freed_quota;
   Hostnames hostnames;
   Time began = {};  // when the first object was told of
 
   // What administrators set up.
   std::map<std::string, std::string, std::less<>> admin;  // texts by kind, namespace and name
   Setup setup;                                            // read from those
-  Quota quota;
-  std::vector<ShareStrategy> shares;  // as ControllerOptions has it
-  bool requeue_by_creation = false;   // as ReadyRules has it
-  std::unique_ptr<Intake> intake;     // with what the setup was read
+  std::vector<ShareStrategy> shares;                      // as ControllerOptions has it
+  bool requeue_by_creation = false;                       // as ReadyRules has it
+  std::unique_ptr<Intake> intake;                         // with what the setup was read
   Neighbour neighbour;
   PodDefaults defaults;
   LimitBounds bounds;
-  Budgets budgets;
   ClusterDefaults job_defaults;
 
   // What users set up, and what became of it.
   std::map<std::string, Entry> entries;  // by namespace/name
-  std::uint64_t ended = 0;               // how many have ended, or were deleted
   std::map<std::string, JobEntry> jobs;  // by kind and namespace/name
   PodGroups groups;
   Strays strays;
@@ -82,8 +83,6 @@ struct Ledger {
   std::map<std::string, std::string> workloads_by_owner;          // by uid of the job
   std::map<std::string, std::set<std::string>> pods_by_workload;  // none is empty
 
-  // The same workloads by what they are about.
-  WaitingLines lines;                     // those that wait
   std::map<std::string, Entry*> holders;  // those that were given something and have not ended, as far as booked
 
   std::map<std::string, std::vector<Departed>> departed;  // by namespace/name; none is empty
@@ -100,10 +99,7 @@ struct Ledger {
   std::vector<Complaint> complaints;      // that nobody was told of
   std::vector<std::string> made_for;      // jobs whose Workload was made, and that were not told
   bool setup_changed = true;
-  bool room_changed = true;       // room or quota may have come free
-  std::set<QuotaId> freed_quota;  // roots of trees in which some came free
-  bool refused = false;           // somebody was told to wait: others may have to go for it
-  bool queues_changed = true;     // what queues tell of themselves may be out of date
+  bool queues_changed = true;  // what queues tell of themselves may be out of date
 
   [[nodiscard]] Entry* workload(const std::string& key);
   // The Workload of a job, by uid; nullptr where it has none.
@@ -117,7 +113,7 @@ struct Ledger {
   }
   [[nodiscard]] const std::set<std::string>& pods_of(const std::string& workload) const;
 
-  [[nodiscard]] QuotaId root_of(QuotaId cell) const;
+  [[nodiscard]] QuotaId root_of(QuotaId cell) const { return account.root_of(cell); }
 
   // What the Workload of a job asks for is to be read anew; by uid of the job.
   void ask_anew(const std::string& owner_uid);

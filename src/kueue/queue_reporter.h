@@ -14,9 +14,9 @@
 #include "base/time.h"
 #include "dialects/object.h"
 #include "dialects/write.h"
-#include "kueue/guard.h"
 #include "kueue/queue_status.h"
 #include "kueue/workload_object.h"
+#include "live/guard.h"
 #include "live/object.h"
 
 namespace gantree::kueue {

@@ -60,7 +60,7 @@ void SetupReader::read(Step& step) {
     return;
   }
   booking_.unbook_all();
-  ledger_.lines.clear();
+  ledger_.lines.clear(*ledger_.family);
   for (auto& [key, entry] : ledger_.entries) {
     entry.submission.reset();
     entry.told_at = {};  // what was told of rules that were changed is told anew at once

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/time.h"
-#include "kueue/guard.h"
 #include "kueue/ledger.h"
 #include "kueue/outbox.h"
+#include "live/guard.h"
 #include "live/object.h"
 #include "live/order.h"
 

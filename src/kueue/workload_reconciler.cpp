@@ -90,12 +90,7 @@ void WorkloadReconciler::finish(Entry& entry, const JobEnd& end, Time now, Step&
 }
 
 void WorkloadReconciler::hold(Entry& entry, Time now, Step& step) {
-  std::erase_if(entry.blockers, [&](const std::string& key) {
-    const Entry* victim = ledger_.workload(key);
-    // One that left may have been admitted anew since. Of one that was deleted there may be pods.
-    const bool leaves = victim != nullptr && victim->leaves() && !victim->object.holds(kFinished);
-    return !leaves && !ledger_.departed.contains(key);
-  });
+  std::erase_if(entry.blockers, [&](const std::string& id) { return !ledger_.account.still_leaves(id); });
   if (entry.blockers.empty()) {
     staff_.grants.write(entry, now, step);
     return;

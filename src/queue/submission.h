@@ -53,6 +53,8 @@ struct Submission {
   // What others of its queue need of quota that wait and could evict it once it runs. Nobody is evicted for it by
   // share where one of them could then start in its place: that one would get by it more than its share allows.
   std::vector<WayDemands> outranked_by = {};
+  // At most one such gang starts in a cycle: nothing is decided of the others then.
+  bool one_by_one = false;
   // It is known to wait. At its turn nothing is decided, and only its quota is kept: see queue/own_quota.h.
   bool stands_by = false;
   Borrowing borrowing = Borrowing::kAllowed;

@@ -240,7 +240,8 @@ TEST(OddEvents, AWorkloadThatLosesItsOwnerAndGoesIsForgotten) {
 
 TEST(OddEvents, APodOnItsWayToAHostThatStaysKeepsItsSlot) {
   LiveScheduler scheduler{SchedulerOptions{}};
-  Ledger ledger(scheduler.cluster());
+  Account account(scheduler.cluster());
+  Ledger ledger(account);
   PodReader reader(ledger);
   const auto admitted = [](const std::vector<std::string>& hosts) {
     Admission admission;

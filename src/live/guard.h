@@ -9,7 +9,7 @@
 #include "base/time.h"
 #include "live/order.h"
 
-namespace gantree::kueue {
+namespace gantree {
 
 class Guard {
  public:
@@ -58,4 +58,4 @@ class Guard {
   int refusals_ = 0;
 };
 
-}  // namespace gantree::kueue
+}  // namespace gantree

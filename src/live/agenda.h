@@ -9,7 +9,7 @@
 
 #include "base/time.h"
 
-namespace gantree::kueue {
+namespace gantree {
 
 class Agenda {
  public:
@@ -46,4 +46,4 @@ class Agenda {
   std::map<std::string, Time> times_;
 };
 
-}  // namespace gantree::kueue
+}  // namespace gantree

@@ -1,60 +1,55 @@
 // Lines of those that wait.
-#include "kueue/waiting_lines.h"
+#include "live/waiting_lines.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "live/object.h"
+#include <map>
+#include <string>
 
-namespace gantree::kueue {
+namespace gantree {
 namespace {
 
 class Lines : public testing::Test {
  protected:
-  Entry& entry(const std::string& name, std::int64_t priority, bool told = true) {
-    const auto object =
-        prune("kueue.x-k8s.io", "v1beta2", "Workload",
-              fmt::format(R"({{"metadata":{{"namespace":"ns","name":"{}"}},"spec":{{"podSets":[]}}}})", name));
-    auto read = read_workload(*object, inventory_);
-    EXPECT_TRUE(read);
-    Entry& made = entries_.try_emplace(name, Entry{.object = std::move(*read)}).first->second;
+  Waiter& waiter(const std::string& name, std::int64_t priority, bool told = true) {
+    Waiter& made = waiters_.try_emplace(name).first->second;
+    made.id = "ns/" + name;
     if (told) {
       made.verdict = Verdict{};
     }
     priorities_[&made] = priority;
     return made;
   }
-  Place place(Entry& entry, bool in_order) {
+  Place place(Waiter& waiter, bool in_order) {
     return {.line = {.queue = QueueId{0}, .in_order = in_order, .shape = in_order ? 0U : 7U},
-            .rank = {.priority = priorities_.at(&entry),
+            .rank = {.priority = priorities_.at(&waiter),
                      .created_seconds = 1,
-                     .key = {.ns = "ns", .name = entry.object.ref.name, .kind = "Job"}}};
+                     .key = {.ns = "ns", .name = waiter.id.substr(3), .kind = "Job"}}};
   }
-  void put(Entry& entry, bool in_order = false) { lines.put(entry, place(entry, in_order)); }
+  void put(Waiter& waiter, bool in_order = false) { lines.put(waiter, place(waiter, in_order)); }
 
   const LineKey key{.queue = QueueId{0}, .in_order = false, .shape = 7};
   const LineKey strict{.queue = QueueId{0}, .in_order = true, .shape = 0};
   WaitingLines lines;
 
  private:
-  Inventory inventory_;
-  std::map<std::string, Entry> entries_;
-  std::map<const Entry*, std::int64_t> priorities_;
+  std::map<std::string, Waiter> waiters_;
+  std::map<const Waiter*, std::int64_t> priorities_;
 };
 
 TEST_F(Lines, AreOpenUntilTheyWereTried) {
-  put(entry("a", 1));
+  put(waiter("a", 1));
   EXPECT_TRUE(lines.open_lines().contains(key));
   lines.close(key, Hope::kQuota);
   EXPECT_TRUE(lines.open_lines().empty());
-  put(entry("b", 1));
+  put(waiter("b", 1));
   EXPECT_TRUE(lines.open_lines().empty()) << "who comes to a line that was turned down is turned down too";
 }
 
 TEST_F(Lines, AreLookedAtForThoseThatWereNotToldWhyTheyWait) {
-  put(entry("a", 1));
+  put(waiter("a", 1));
   lines.close(key, Hope::kQuota);
-  Entry& fresh = entry("b", 1, false);
+  Waiter& fresh = waiter("b", 1, false);
   put(fresh);
   EXPECT_TRUE(lines.open_lines().contains(key));
   EXPECT_EQ(lines.find(key)->hope, Hope::kQuota) << "nobody is tried for that";
@@ -64,16 +59,16 @@ TEST_F(Lines, AreLookedAtForThoseThatWereNotToldWhyTheyWait) {
 }
 
 TEST_F(Lines, StandInTheOrderOfPriorityAndAge) {
-  Entry& low = entry("a", 1);
-  Entry& high = entry("b", 2);
+  Waiter& low = waiter("a", 1);
+  Waiter& high = waiter("b", 2);
   put(low);
   put(high);
   EXPECT_EQ(&lines.find(key)->first(), &high);
 }
 
 TEST_F(Lines, OfAStrictQueueAreTriedAgainWhereTheirFirstGoesOrAnotherComesBeforeIt) {
-  Entry& first = entry("a", 2);
-  Entry& second = entry("b", 1);
+  Waiter& first = waiter("a", 2);
+  Waiter& second = waiter("b", 1);
   put(first, true);
   put(second, true);
   lines.close(strict, Hope::kRoom);
@@ -86,8 +81,8 @@ TEST_F(Lines, OfAStrictQueueAreTriedAgainWhereTheirFirstGoesOrAnotherComesBefore
 }
 
 TEST_F(Lines, OfAStrictQueueAreNotTriedAgainWhereSomebodyBehindTheirFirstGoes) {
-  Entry& first = entry("a", 2);
-  Entry& second = entry("b", 1);
+  Waiter& first = waiter("a", 2);
+  Waiter& second = waiter("b", 1);
   put(first, true);
   put(second, true);
   lines.close(strict, Hope::kRoom);
@@ -96,7 +91,7 @@ TEST_F(Lines, OfAStrictQueueAreNotTriedAgainWhereSomebodyBehindTheirFirstGoes) {
 }
 
 TEST_F(Lines, LeaveNothingBehindWhereNobodyIsInThem) {
-  Entry& only = entry("a", 1, false);
+  Waiter& only = waiter("a", 1, false);
   put(only);
   lines.close(key, Hope::kRoom);
   EXPECT_TRUE(lines.short_of_room().contains(key));
@@ -111,7 +106,7 @@ TEST_F(Lines, LeaveNothingBehindWhereNobodyIsInThem) {
 }
 
 TEST_F(Lines, MoveThoseThatAskForSomethingElse) {
-  Entry& one = entry("a", 1);
+  Waiter& one = waiter("a", 1);
   put(one);
   lines.close(key, Hope::kQuota);
   lines.put(one, place(one, true));
@@ -120,4 +115,4 @@ TEST_F(Lines, MoveThoseThatAskForSomethingElse) {
 }
 
 }  // namespace
-}  // namespace gantree::kueue
+}  // namespace gantree

@@ -1,8 +1,8 @@
-#include "kueue/agenda.h"
+#include "live/agenda.h"
 
 #include <gtest/gtest.h>
 
-namespace gantree::kueue {
+namespace gantree {
 namespace {
 
 constexpr Time at(int seconds) {
@@ -27,4 +27,4 @@ TEST(Agenda, HasEachOnceAtTheEarliestMoment) {
 }
 
 }  // namespace
-}  // namespace gantree::kueue
+}  // namespace gantree

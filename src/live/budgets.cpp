@@ -1,4 +1,4 @@
-#include "kueue/budgets.h"
+#include "live/budgets.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,17 +6,14 @@
 
 #include "dialects/core/metadata.h"
 
-namespace gantree::kueue {
+namespace gantree {
 
 namespace {
 
-// The labels that pods of a pod set have, as far as their template tells.
-LabelMap labels_of(const PodSetRequest& set) {
-  json::Reader read(kNoFile, set.at, "template");
-  const json::Value metadata = read.object(read.object(set.at, "template"), "metadata");
-  LabelMap labels = read_labels(read, metadata, "labels");
-  return read.ok() ? labels : LabelMap();
-}
+// Where a namespace has more budgets, or longer ones, nobody of it is evicted: who is protected would take too long to
+// find out.
+constexpr std::size_t kMostBudgets = 200;
+constexpr std::size_t kMostBudgetBytes = 1U << 20U;
 
 }  // namespace
 
@@ -25,6 +22,7 @@ void Budgets::see(const LiveObject& object, const Object& parsed) {
   const json::Value spec = read.object(parsed.value, "spec");
   const json::Value status = read.object(parsed.value, "status");
   Budget budget;
+  budget.bytes = object.text.size();
   budget.selector = read_label_selector(read, spec, "selector");
   budget.allowed = static_cast<int>(
       read.integer(status, "disruptionsAllowed", 0, std::numeric_limits<std::int32_t>::max()).value_or(0));
@@ -40,14 +38,27 @@ void Budgets::lose(std::string_view ns, std::string_view name) {
   budgets_.erase({std::string(ns), std::string(name)});
 }
 
-std::map<Budgets::Key, int> Budgets::pods_under(const RunningGang& gang, const Entry& entry) const {
+bool Budgets::any_in(std::string_view ns) const {
+  const auto first = budgets_.lower_bound({std::string(ns), ""});
+  return first != budgets_.end() && first->first.first == ns;
+}
+
+bool Budgets::too_many_in(std::string_view ns) const {
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  for (auto it = budgets_.lower_bound({std::string(ns), ""}); it != budgets_.end() && it->first.first == ns; ++it) {
+    ++count;
+    bytes += it->second.bytes;
+  }
+  return count > kMostBudgets || bytes > kMostBudgetBytes;
+}
+
+std::map<Budgets::Key, int> Budgets::pods_under(const Victim& victim) const {
   std::map<Key, int> under;
-  for (auto it = budgets_.lower_bound({gang.key.ns, ""}); it != budgets_.end() && it->first.first == gang.key.ns;
-       ++it) {
-    for (const SetAssignment& set : entry.object.admission->sets) {
-      const PodSetRequest* wanted = entry.pod_set(set.name);
-      const int pods = set.count - entry.object.given_back(set);
-      if (wanted != nullptr && pods > 0 && matches(it->second.selector, labels_of(*wanted))) {
+  const std::string& ns = victim.gang.key.ns;
+  for (auto it = budgets_.lower_bound({ns, ""}); it != budgets_.end() && it->first.first == ns; ++it) {
+    for (const auto& [labels, pods] : victim.labels) {
+      if (matches(it->second.selector, labels)) {
         under[it->first] += pods;
       }
     }
@@ -55,14 +66,19 @@ std::map<Budgets::Key, int> Budgets::pods_under(const RunningGang& gang, const E
   return under;
 }
 
-void Budgets::shield(std::vector<std::pair<RunningGang, const Entry*>>& running) const {
+void Budgets::shield(std::vector<Victim>& victims) const {
   if (budgets_.empty()) {
     return;
   }
+  std::map<std::string_view, bool> crowded;  // namespaces with too many
   std::vector<std::pair<RunningGang*, std::map<Key, int>>> covered;
-  for (auto& [gang, entry] : running) {
-    if (std::map<Key, int> under = pods_under(gang, *entry); !under.empty()) {
-      covered.emplace_back(&gang, std::move(under));
+  for (Victim& victim : victims) {
+    const auto [it, fresh] = crowded.try_emplace(victim.gang.key.ns, false);
+    it->second = fresh ? too_many_in(victim.gang.key.ns) : it->second;
+    if (it->second) {
+      victim.gang.evictable = false;
+    } else if (std::map<Key, int> under = pods_under(victim); !under.empty()) {
+      covered.emplace_back(&victim.gang, std::move(under));
     }
   }
   std::sort(covered.begin(), covered.end(), [](const auto& a, const auto& b) {
@@ -83,4 +99,4 @@ void Budgets::shield(std::vector<std::pair<RunningGang, const Entry*>>& running)
   }
 }
 
-}  // namespace gantree::kueue
+}  // namespace gantree
