@@ -3,28 +3,24 @@
 #include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <compare>
-#include <functional>
 #include <numeric>
 
 #include "base/check.h"
 #include "engine/combinations.h"
+#include "engine/joint_limit.h"
 
-// An entry of a table means "up to so many pods of each part fit here, at this
-// cost". Less always fits where more does, so only entries that no cheaper one
-// covers are kept: the front. Rounding to whole slices, "all or none" and
-// "alone" only ever lower the numbers, so they may be applied to entries too.
+// An entry of a table means "up to so many pods of each part fit here, at this cost". Less always fits where more does,
+// so only entries that no cheaper one covers are kept: the front. Rounding to whole slices, "all or none" and "alone"
+// only ever lower the numbers, so they may be applied to entries too.
 
 namespace gantree {
 
 namespace {
 
-constexpr std::uint32_t kMaxHosts = 60000;   // counters of the cost are 16 bits wide
+constexpr std::int64_t kMaxCounted = 60000;  // hosts, or pods: counters of the cost are 16 bits wide
 constexpr std::int64_t kStepsPerHost = 256;  // to be expected, at the least
-constexpr int kFieldsPerWord = 4;
-constexpr std::uint32_t kMaxLimited = 64;  // children of the root up to which it is worthwhile to limit their number
-constexpr int kDenseBits = 14;             // of combinations: up to which a table of all of them is quicker than a map
+constexpr int kDenseBits = 14;  // of combinations: up to which a table of all of them is quicker than a map
 constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
-constexpr std::int64_t kMaxPods = 60000;                          // for the same reason
 constexpr std::size_t kMaxBytes = std::size_t{16} * 1024 * 1024;  // of tables: growing vectors take up to thrice that
 
 class Joint {
@@ -53,8 +49,7 @@ class Joint {
   JointAnswer solve();
 
  private:
-  // Entries side by side; costs are words_ words each. `from` and `with` are
-  // the entries of which an entry was made (see Table).
+  // Entries side by side; costs are words_ words each. `from` and `with`: of which an entry was made (see Table).
   struct Front {
     std::vector<std::uint64_t> combination;
     std::vector<std::uint64_t> cost;
@@ -84,38 +79,6 @@ class Joint {
     Front front;                  // from: entry of the last step (a host: unused)
     std::vector<Table> children;  // those in which anything fits; without their costs
     std::vector<Trail> steps;     // by child: from: entry of the step before, with: entry of the child
-  };
-
-  // How many children of the root may be used by what is to become the answer.
-  class Limit {
-   public:
-    Limit(const JointProblem& problem, const std::vector<Table>& children);
-    // The fewest that could do and so many more, from the first child on.
-    void allow(int spare);
-    // The next child is about to be added: no longer among those that are still to come.
-    void pass(Domain child);
-    [[nodiscard]] bool allows(const Combinations& combinations, std::uint64_t combination,
-                              const std::uint64_t* cost) const {
-      if (most_ == kAnyNumber) {
-        return true;
-      }
-      const int lacking = needed_ - combinations.pods(combination, part_);
-      const int used = static_cast<int>(cost[word_] >> shift_ & 0xFFFF);
-      return used + further_[static_cast<std::size_t>(lacking)] <= most_;
-    }
-
-   private:
-    void count();
-
-    const SlotCounts* counts_ = nullptr;
-    std::size_t part_ = 0;  // the one of which most pods are needed
-    int needed_ = 0;
-    std::size_t word_ = 0;
-    int shift_ = 0;
-    int most_ = kAnyNumber;
-    std::vector<int> all_;      // room in the children for that part
-    std::vector<int> rest_;     // of those to come, largest first
-    std::vector<int> further_;  // by pods lacking: the fewest of those to come that hold them
   };
 
   // Neither steps nor memory are left: the answer will be that it gave up.
@@ -157,7 +120,7 @@ class Joint {
   void build_host(Table& table);
   void enumerate(Front& front, std::uint32_t host, std::size_t part, std::uint64_t combination,
                  std::vector<std::int64_t>& free);
-  Front add(const Front& sum, const Front& child, const Limit* limit = nullptr);
+  Front add(const Front& sum, const Front& child, const ChildLimit* limit = nullptr);
   void finish(Table& table, const Front& sum);
   [[nodiscard]] std::uint64_t permitted(Domain domain, std::uint64_t combination) const;
   [[nodiscard]] bool alone_above() const;
@@ -189,54 +152,6 @@ class Joint {
   std::vector<std::uint32_t> dense_;  // by combination, where these are few
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> sparse_;
 };
-
-Joint::Limit::Limit(const JointProblem& problem, const std::vector<Table>& children) {
-  for (std::size_t p = 0; p < problem.parts.size(); ++p) {
-    if (problem.parts[p].count > needed_) {
-      part_ = p;
-      needed_ = problem.parts[p].count;
-    }
-  }
-  counts_ = problem.parts[part_].counts;
-  const int field = problem.within.level + 1;  // of the units compared first
-  word_ = static_cast<std::size_t>(field / kFieldsPerWord);
-  shift_ = 16 * (kFieldsPerWord - 1 - field % kFieldsPerWord);
-  for (const Table& child : children) {
-    all_.push_back(counts_->capacity(child.domain));
-  }
-  std::sort(all_.begin(), all_.end(), std::greater<>());
-}
-
-void Joint::Limit::allow(int spare) {
-  rest_ = all_;
-  most_ = 0;
-  count();
-  const int least = further_.back();
-  most_ = spare > static_cast<int>(all_.size()) - least ? kAnyNumber : least + spare;
-}
-
-void Joint::Limit::pass(Domain child) {
-  if (most_ != kAnyNumber) {
-    rest_.erase(std::find(rest_.begin(), rest_.end(), counts_->capacity(child)));
-    count();
-  }
-}
-
-void Joint::Limit::count() {
-  further_.assign(static_cast<std::size_t>(needed_) + 1, static_cast<int>(kMaxLimited) + 1);
-  std::size_t held = 0;
-  for (std::size_t k = 0; held < further_.size(); ++k) {
-    further_[held] = static_cast<int>(k);
-    const std::size_t room = k < rest_.size() ? static_cast<std::size_t>(rest_[k]) : 0;
-    if (room == 0) {
-      break;
-    }
-    for (std::size_t pods = held + 1; pods <= held + room && pods < further_.size(); ++pods) {
-      further_[pods] = static_cast<int>(k) + 1;
-    }
-    held += room;
-  }
-}
 
 void Joint::append(Front& front, std::uint64_t combination, const std::uint64_t* cost, std::size_t from,
                    std::size_t with) const {
@@ -336,7 +251,7 @@ void Joint::build_host(Table& table) {
   finish(table, sums_);
 }
 
-Joint::Front Joint::add(const Front& sum, const Front& child, const Limit* limit) {
+Joint::Front Joint::add(const Front& sum, const Front& child, const ChildLimit* limit) {
   Front& out = sums_;
   out.clear();
   std::vector<std::uint64_t> both(words_);
@@ -573,16 +488,17 @@ Joint::Table Joint::build_root(Domain domain) {
   }
   const Range range = tree_.children(domain);
   std::vector<Table> children;
+  ChildLimit limit(problem_);
   for (std::uint32_t c = range.begin; c < range.end && !stopped(); ++c) {
     Table below;
     if (build_child({domain.level + 1, c}, below)) {
+      limit.count_in(below.domain);
       kept_bytes_ += bytes(below.front) + sizeof(Table);
       children.push_back(std::move(below));
     }
   }
   const std::size_t before = kept_bytes_;
   Table table;
-  Limit limit(problem_, children);
   for (const int spare : {0, 1, kAnyNumber}) {
     if (stopped()) {
       break;
@@ -648,7 +564,7 @@ JointAnswer Joint::solve() {
   for (const JointPart& part : problem_.parts) {
     pods += part.count;
   }
-  if (!combinations_.valid() || pods > kMaxPods || hosts.size() > kMaxHosts ||
+  if (!combinations_.valid() || pods > kMaxCounted || hosts.size() > kMaxCounted ||
       !budget_.can_spend(kStepsPerHost * hosts.size())) {
     return {JointVerdict::kGaveUp, {}, {}};
   }
@@ -669,9 +585,7 @@ JointAnswer Joint::solve() {
                      std::vector<Shares>(problem_.parts.size()),
                      {cost(root.front, entry), cost(root.front, entry) + words_}};
   trace(root, entry, combinations_.full(), answer.shares);
-  for (Shares& shares : answer.shares) {
-    std::sort(shares.begin(), shares.end());
-  }
+  std::for_each(answer.shares.begin(), answer.shares.end(), [](Shares& one) { std::sort(one.begin(), one.end()); });
   return answer;
 }
 
