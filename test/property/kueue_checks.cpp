@@ -59,7 +59,8 @@ void World::check_set(const Stored& workload, const Tree& request, const Tree& g
   const int count = given.num({"count"}, 0);
   // What is over from an earlier start need not be given again.
   const int asked = request.num({"count"}, 1);
-  const int least = std::min(request.num({"minCount"}, asked), asked - pods_over(workload.tree, request.str({"name"})));
+  const int over = pods_over(workload.tree, request.str({"name"}));
+  const int least = std::min(request.num({"minCount"}, asked), asked - over);
   if (count < least || count > asked) {
     fault(fmt::format("{} is admitted with {} pods", workload.name, count));
   }
@@ -78,11 +79,13 @@ void World::check_set(const Stored& workload, const Tree& request, const Tree& g
     return static_cast<std::size_t>(std::find(levels_.begin(), levels_.end(), level) - levels_.begin()) + 1;
   };
   if (const std::string level = request.str({"topologyRequest", "required"}); !level.empty()) {
-    for (const auto& path : ranks) {
-      if (!same_down_to(path, ranks.front(), depth(level))) {
-        fault(fmt::format("{} requires one {} and is in several", workload.name, level));
-        break;
-      }
+    // Where pods that are over were need not be where the others are: their host may be gone.
+    const bool together = std::any_of(ranks.begin(), ranks.end(), [&](const auto& one) {
+      return std::count_if(ranks.begin(), ranks.end(),
+                           [&](const auto& other) { return same_down_to(one, other, depth(level)); }) >= count - over;
+    });
+    if (!together) {
+      fault(fmt::format("{} requires one {} and is in several", workload.name, level));
     }
   }
   for (const auto& [level, size] : slices_of(request)) {
