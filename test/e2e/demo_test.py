@@ -17,7 +17,7 @@ from harness.processes import wait_until
 DEMO = pathlib.Path(__file__).parents[2] / "examples" / "demo"
 NEVER = {"team-research/impossible-rack": ("TopologyTooLarge", "no rack can hold all 20 pods"),
          "team-inference/evaluate-everything": ("QuotaExceeded", 'ClusterQueue "inference" gives 256 nvidia.com/gpu in flavor "h100": 320 are needed'),
-         "team-research/wrong-level": ("InvalidRequest", 'Topology "gpu-fabric" has no level "cloud.provider.com/topology-row"')}
+         "team-research/wrong-level": ("NoMatchingFlavor", 'Topology "gpu-fabric" has no level "cloud.provider.com/topology-row"')}
 # Together they are more than the team's quota: which of them wait depends on which came first.
 LAST = {f"team-research/{name}" for name in ("all-reduce-benchmark", "hyperparameter-search", "mixture-of-experts", "pipeline-180b", "pretrain-13b",
                                             "pretrain-34b", "pretrain-8b", "rlhf", "sweep", "tensor-parallel-7b", "embed-corpus", "finetune-70b")}

@@ -59,7 +59,7 @@ def shared_queue(cluster, namespace, tenant, installed):
         cluster.create({"apiVersion": API, "kind": "LocalQueue", "metadata": {"name": "q"}, "spec": {"clusterQueue": "tenants"}}, one)
     yield
     for one in reversed(made):
-        cluster.delete(API, one["kind"], one["metadata"]["name"])
+        cluster.delete_at_once(API, one["kind"], one["metadata"]["name"])
 
 
 def expect_admission(cluster, namespace, rounds=3):
