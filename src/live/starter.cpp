@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kAtOnce = 32;
 
 // So many are tried in one step. The others come in the next ones, so that whatever happens meanwhile is seen, and
-// whoever comes meanwhile stands in line with them.
+// gangs that come meanwhile stand in line with them.
 constexpr int kMostTries = 512;
 
 // What one of a line was told is true of those that come to it so soon after.
@@ -28,7 +28,7 @@ bool is_too_large(const Waiter& waiter) {
   return waiter.verdict && waiter.verdict->reason == Reason::kTopologyTooLarge;
 }
 
-// Another has to go first.
+// Another gang starts first.
 bool is_blocked(const Waiter& waiter) {
   return waiter.verdict &&
          (waiter.verdict->reason == Reason::kQueueBlocked || waiter.verdict->reason == Reason::kPodsNotReady);
@@ -104,7 +104,7 @@ void Starter::sort_in(Time now) {
       }
       family->prepare(*waiter);
       const Place place = place_of(*waiter);
-      // In a strict queue whoever cannot be tried for a moment blocks the others all the same; not whoever stays out.
+      // A gang that cannot be tried for a moment still blocks a strict queue; one that stays out does not.
       if ((!place.line.in_order || family->stays_out(*waiter, now)) && family->put_off(*waiter, now)) {
         account_.lines.set_aside(*waiter);
       } else {
@@ -191,7 +191,7 @@ std::vector<Waiter*> Starter::front_of(const LineKey& key, Time now, const Rank*
     Waiter& waiter = *it->second;
     if (waiter.family->put_off(waiter, now)) {
       if (key.in_order) {
-        break;  // whoever cannot be tried blocks the others all the same
+        break;  // a gang that cannot be tried still blocks a strict queue
       }
       aside.push_back(&waiter);
       continue;

@@ -1,7 +1,7 @@
 // Those that wait, in lines: where one of a line is turned down, so are those behind it. So very many can wait, and
 // what is looked at is what came, what went, and the first of those lines for which something may have come free.
 //
-// Waiters are borrowed: whoever forgets one takes it out first. One thread owns it.
+// Waiters are borrowed: take one out before it is destroyed. One thread owns it.
 #pragma once
 
 #include <cstdint>
