@@ -197,6 +197,7 @@ bool Controller::begin(Time now, Step& step) {
     rest();
     return false;
   }
+  parts.family.rest(false);
   parts.booking.book_changed();
   parts.hosts.touch_users();
   // Jobs come first: one that ended, or that is new, changes what is to be decided.
@@ -259,6 +260,7 @@ void Controller::rest() {
   parts_->ledger.lines.clear(parts_->family);
   parts_->hosts.rest();
   parts_->rested = true;
+  parts_->family.rest(true);
 }
 
 // Whoever decides from now on has seen all that others did: what was assumed before and is not there was not done,

@@ -203,9 +203,16 @@ std::optional<RunningGang> QueueFamily::running_gang(const Entry& entry) const {
   return gang;
 }
 
-void QueueFamily::add_victims(std::vector<Victim>& victims) {
+bool QueueFamily::waits_for(const std::string& leaver) const {
+  return std::any_of(ledger_.held.begin(), ledger_.held.end(), [&](const std::string& key) {
+    const Entry* entry = ledger_.workload(key);
+    return entry != nullptr && entry->blockers.contains(leaver);
+  });
+}
+
+void QueueFamily::add_victims(std::int64_t, std::vector<Victim>& victims) {
   for (const auto& [key, entry] : ledger_.holders) {
-    auto gang = running_gang(*entry);
+    auto gang = rests_ ? std::nullopt : running_gang(*entry);
     if (!gang) {
       continue;
     }

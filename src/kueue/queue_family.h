@@ -39,13 +39,17 @@ class QueueFamily final : public Family {
   void grant(Waiter& waiter, const Decision& decision, Time now, Step& step) override;
   void hold(Waiter& waiter, const Decision& decision, Time now) override;
   [[nodiscard]] std::set<std::string> held_hosts(const Waiter& waiter) const override;
-  void add_victims(std::vector<Victim>& victims) override;
+  [[nodiscard]] bool waits_for(const std::string& leaver) const override;
+  void add_victims(std::int64_t below, std::vector<Victim>& victims) override;
   void add_usage(std::vector<RunningGang>& running, std::vector<QuotaDemand>& leaving) const override;
   void add_leavers(Time now, std::vector<Leaver>& leavers) override;
   [[nodiscard]] bool still_leaves(const std::string& id) const override;
   Leaver evict(const RunningGang& victim, const Waiter& by, const Eviction& eviction, Time now, Step& step) override;
   void told_of_victim(const Waiter& by, const std::string& victim, const Eviction& eviction, Time now,
                       Step& step) override;
+
+  // Others decide on its Workloads, or nobody does: they are not evicted for anyone.
+  void rest(bool rests) { rests_ = rests; }
 
  private:
   [[nodiscard]] bool is_unsettled(const Entry& entry, Time now) const;
@@ -58,6 +62,7 @@ class QueueFamily final : public Family {
   Evictions& evictions_;
   Announcer& announcer_;
   bool one_by_one_;
+  bool rests_ = false;
 };
 
 }  // namespace gantree::kueue

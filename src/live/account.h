@@ -3,6 +3,7 @@
 // One thread owns it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -44,6 +45,10 @@ struct Account {
       }
     }
     return false;
+  }
+  // Whether anybody's room is held until that one has left.
+  [[nodiscard]] bool is_waited_for(const std::string& id) const {
+    return std::any_of(families.begin(), families.end(), [&](const Family* family) { return family->waits_for(id); });
   }
 };
 

@@ -69,9 +69,12 @@ class Family {
   virtual void hold(Waiter& waiter, const Decision& decision, Time now) = 0;
   // The hosts on which room is held for it.
   [[nodiscard]] virtual std::set<std::string> held_hosts(const Waiter& waiter) const = 0;
+  // Whether somebody's room is held until that one has left.
+  [[nodiscard]] virtual bool waits_for(const std::string& leaver) const = 0;
 
-  // Its gangs that run and do not leave, with all that they hold.
-  virtual void add_victims(std::vector<Victim>& victims) = 0;
+  // Its gangs that run and do not leave, with all that they hold. Of those outside of any queue only the ones of lower
+  // priority than that.
+  virtual void add_victims(std::int64_t below, std::vector<Victim>& victims) = 0;
   // The same with the quota that they use and nothing of where they are; and the quota of those that leave. Of families
   // with queues.
   virtual void add_usage(std::vector<RunningGang>& /*running*/, std::vector<QuotaDemand>& /*leaving*/) const {}

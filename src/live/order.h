@@ -41,18 +41,6 @@ struct StepFigures {
   int gangs_evicted = 0;
   std::vector<std::chrono::milliseconds> waits;            // of the gangs placed: since their first pod waited
   std::vector<std::chrono::milliseconds> admission_waits;  // of the workloads admitted: since they came to wait
-
-  void add(const StepFigures& other) {
-    decided = decided || other.decided;
-    gangs_looked_at += other.gangs_looked_at;
-    bytes_read += other.bytes_read;
-    gangs_tried += other.gangs_tried;
-    gangs_placed += other.gangs_placed;
-    pods_placed += other.pods_placed;
-    gangs_evicted += other.gangs_evicted;
-    waits.insert(waits.end(), other.waits.begin(), other.waits.end());
-    admission_waits.insert(admission_waits.end(), other.admission_waits.begin(), other.admission_waits.end());
-  }
 };
 
 struct Step {

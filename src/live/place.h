@@ -30,6 +30,7 @@ struct LineKey {
 
 // Its rank there. A copy of what decides it, so that the order of a line holds whatever becomes of the gang.
 struct Rank {
+  Begun begun = Begun::kNot;
   std::int64_t priority = 0;
   std::int64_t created_seconds = 0;
   GangKey key = {};

@@ -24,6 +24,14 @@ constexpr std::chrono::milliseconds kEvery{250};
 // The usual grace of pods, twice.
 constexpr std::chrono::seconds kPatience{60};
 
+// A pod that two families know of leaves once.
+void count_pods_once(std::vector<Leaver>& leaving) {
+  std::set<std::string> counted;
+  for (Leaver& leaver : leaving) {
+    std::erase_if(leaver.pods, [&](const std::string& pod) { return !counted.insert(pod).second; });
+  }
+}
+
 }  // namespace
 
 // Whether it takes nothing by share now, though others like it may: it gave way itself, and nothing has ended since.
@@ -176,10 +184,14 @@ Preemption::Asking Preemption::waited_for(Time now) {
 void Preemption::look(Asking asking, Time now, Step& step) {
   std::vector<Leaver> leaving;
   std::vector<Victim> running;
+  const auto highest = std::max_element(asking.begin(), asking.end(), [](const auto& a, const auto& b) {
+    return a.first.priority < b.first.priority;
+  });
   for (Family* family : account_.families) {
     family->add_leavers(now, leaving);
-    family->add_victims(running);
+    family->add_victims(highest->first.priority, running);
   }
+  count_pods_once(leaving);
   account_.budgets.shield(running);
   std::map<Key, Victim> victims;
   for (Victim& victim : running) {

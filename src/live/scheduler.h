@@ -1,10 +1,10 @@
-// The scheduler on a live cluster: events in, decisions out as intended writes, the clock passed in.
+// Gangs of pods, and pods of no gang, on a live cluster: events in, intended writes out, the clock passed in.
 //
 // It holds a cache and nothing else: all truth is in API objects. Capacity given away by a decision is assumed from
 // the moment of the decision until the pod's own event confirms it, or its write fails.
 //
-// A gang that waits is looked at again when something changes for it: its own objects, or room that came free
-// anywhere. Whoever runs already in part goes first, then the order of queue/order.h.
+// It is a family among others: its gangs stand in the lines of the account that it keeps for all families, and the
+// Decider says who starts and who is evicted. What a gang asks for is read when its objects change, and kept.
 //
 // One thread owns it.
 #pragma once
@@ -24,7 +24,10 @@
 #include "base/error.h"
 #include "base/time.h"
 #include "dialects/live.h"
+#include "live/account.h"
 #include "live/daemons.h"
+#include "live/decider.h"
+#include "live/family.h"
 #include "live/gang_table.h"
 #include "live/object.h"
 #include "live/order.h"
@@ -44,6 +47,9 @@ struct SchedulerOptions {
   std::chrono::milliseconds give_back_after = std::chrono::seconds(30);
 };
 
+// The texts of all pods that start together. Read, they take several times as much.
+inline constexpr std::size_t kHeaviestBundle = 32U << 20U;
+
 // An order that is not answered yet.
 struct OpenOrder {
   WriteVerb verb = WriteVerb::kPatchStatus;
@@ -55,13 +61,27 @@ struct OpenOrder {
   bool cluster = false;    // the status of what concerns the whole cluster
 };
 
-// Room that a gang has been given, and that others have still to leave. Its pods are assumed, so that nobody else gets
-// it, and bound when the last of those is gone.
-struct Reservation {
-  std::vector<std::string> bundle;
-  std::vector<std::string> pods;
-  std::map<std::string, std::string> blockers;  // pods that are being deleted, with their uids; "" of others' pods
-  Time until = {};
+// Gangs that start together, as one that asks. The first of them names it.
+struct GangWaiter : Waiter {
+  std::vector<std::string> bundle = {};
+  bool asks = false;  // what it asks for has been read, and it may be tried
+  // Pods that are assumed in room which others have still to leave. They are bound when the last of those is gone.
+  std::vector<std::string> held = {};
+  Time held_since = {};
+};
+
+// Pods of ours that were evicted for a gang, by key, with their uids.
+struct Evicted {
+  std::map<std::string, std::string> pods;
+  Time since = {};
+};
+
+// A gang that runs, as it was read.
+struct ReadRunning {
+  std::optional<RunningGang> gang;                  // nothing where it could not be read
+  std::vector<std::pair<LabelMap, int>> labels;     // as Victim has it
+  bool labelled = false;                            // whether those were read
+  bool stale = false;
 };
 
 // A gang of which some pods have nodes and others wait.
@@ -70,10 +90,10 @@ struct HalfBound {
   std::optional<Time> given_back;  // its pods were told to leave then
 };
 
-class LiveScheduler {
+class LiveScheduler final : public Family {
  public:
   explicit LiveScheduler(SchedulerOptions options);
-  ~LiveScheduler();
+  ~LiveScheduler() override;
 
   // Who keeps room for pods of ours. Must outlive it, or be taken away (nullptr).
   void rely_on(Promises* promises) { promises_ = promises; }
@@ -85,8 +105,12 @@ class LiveScheduler {
   [[nodiscard]] Result<> changed(LiveObject object, Time now);
   void removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name, Time now);
 
-  // Decides what can be decided now, and what has to be told. To be called when all that is known has been handed
-  // over, by the leader alone.
+  // What happened is taken in, and who asks stands in line; then it is decided for all families, and what follows from
+  // it is written and told. To be called when all that is known has been handed over, by the leader alone.
+  void begin(Time now, Step& step);
+  void decide(Time now, Step& step) { decider_.decide(now, step); }
+  void finish(Time now, Step& step);
+  // All of that, where there is no other family.
   [[nodiscard]] Step step(Time now);
   void answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
 
@@ -104,11 +128,30 @@ class LiveScheduler {
   [[nodiscard]] std::set<std::string> take_freed_nodes(Time now);
 
   [[nodiscard]] Cluster& cluster() { return cluster_; }
+  // Of all families.
+  [[nodiscard]] Account& account() { return account_; }
   [[nodiscard]] const GangTable& table() const { return table_; }
+
+  [[nodiscard]] std::vector<Waiter*> take_changed() override;
+  void prepare(Waiter&) override {}
+  [[nodiscard]] bool waits(const Waiter& waiter) const override;
+  [[nodiscard]] bool stays_out(const Waiter&, Time) const override { return false; }
+  [[nodiscard]] bool put_off(Waiter&, Time) override { return false; }
+  [[nodiscard]] bool is_busy(const Waiter&, Time) const override { return false; }
+  void told(Waiter& waiter, Time now, Step& step) override;
+  void grant(Waiter& waiter, const Decision& decision, Time now, Step& step) override;
+  void hold(Waiter& waiter, const Decision& decision, Time now) override;
+  [[nodiscard]] std::set<std::string> held_hosts(const Waiter& waiter) const override;
+  [[nodiscard]] bool waits_for(const std::string& leaver) const override;
+  void add_victims(std::int64_t below, std::vector<Victim>& victims) override;
+  [[nodiscard]] std::optional<std::int64_t> lowest_running() const override { return table_.lowest_bound(); }
+  void add_leavers(Time now, std::vector<Leaver>& leavers) override;
+  [[nodiscard]] bool still_leaves(const std::string& id) const override;
+  Leaver evict(const RunningGang& victim, const Waiter& by, const Eviction& eviction, Time now, Step& step) override;
 
  private:
   using Bundle = std::vector<std::string>;
-  // A gang that holds room with which it cannot start, in short of reservations and bindings under way.
+  // A gang that holds room with which it cannot start, in short of holds and bindings under way.
   struct Half {
     Submission submission;
     Bundle bundle;
@@ -123,26 +166,34 @@ class LiveScheduler {
   [[nodiscard]] bool volume_changed(const LiveObject& object, json::Value value);
   [[nodiscard]] bool is_ours(std::string_view scheduler) const;
   void touch(const std::string& gang);
+  void touch_waiting(bool anew);
 
   void bind_promised(Time now, Step& step);
   // The gangs of pods that wait for room which is kept for them.
   [[nodiscard]] std::set<std::string> promised_gangs();
+  // Who asks, and for what, as far as that may have changed.
+  void refresh(Time now, Step& step);
+  // Those of the changed ones whose turn it is to be read.
   [[nodiscard]] std::vector<Bundle> choose(Time now, Step& step);
-  void decide(const std::vector<Bundle>& bundles, Time now, Step& step);
+  [[nodiscard]] bool may_be_read(const Bundle& bundle, Time now, std::set<std::string>& later, Step& step);
+  void note_promised();
+  void read(const std::vector<Bundle>& bundles, Time now, Step& step);
+  void take_submission(Submission submission, const Bundle& bundle);
   void set_unreadable_aside(const std::vector<Bundle>& bundles, Time now, Step& step);
+  // The one of the bundle, from now on; and that it does not ask.
+  [[nodiscard]] GangWaiter& waiter_of(const Bundle& bundle);
+  void retire(const Bundle& bundle);
+  void part_from_others(const Bundle& bundle, std::set<std::string>& orphans);
   // Why the bundle cannot be looked at as yet; nothing where it can.
   [[nodiscard]] std::optional<Verdict> obstacle(const Bundle& bundle);
   [[nodiscard]] std::vector<json::Document> documents_of(const std::vector<Bundle>& bundles, Step& step);
   [[nodiscard]] std::size_t bytes_of(const Bundle& bundle);
-  void settle(const Decision& decision, const Bundle& bundle, Time now, Step& step);
-  void bind(const Decision& decision, const Bundle& bundle, Time now, Step& step);
   [[nodiscard]] std::vector<std::string> assume(const Decision& decision, Time now);
-  void preempt(Time now, Step& step);
-  [[nodiscard]] std::vector<std::string> next_asking();
-  [[nodiscard]] std::vector<const std::string*> budgets_of(std::string_view ns) const;
-  [[nodiscard]] bool too_many_budgets(std::string_view ns) const;
-  void preempt_for(Submission submission, const Bundle& bundle, Time now, Step& step);
-  void undo(const Decision& decision, const std::vector<Eviction>& evictions);
+
+  [[nodiscard]] std::vector<Bundle> evictable(std::int64_t below);
+  void read_running(const std::vector<Bundle>& bundles);
+  [[nodiscard]] bool shielded(const Bundle& bundle) const;
+  void undo(const Decision& decision);
   void evict(const Bundle& bundle, std::string_view reason, std::string_view why, Time now, Step& step);
   void give_back(Time now, Step& step);
   void follow_half_bound(Time now);
@@ -153,12 +204,13 @@ class LiveScheduler {
   void give_back(const Half& half, std::string_view why, Time now, Step& step);
   [[nodiscard]] bool would_fit(const Submission& submission);
   [[nodiscard]] bool is_given_back(const std::string& gang);
-  void keep_reservations(Time now, Step& step);
-  [[nodiscard]] bool outranks_somebody(const Bundle& bundle);
+  void keep_held(Time now, Step& step);
+  // Whether that was the end of it.
+  bool keep_held(GangWaiter& waiter, Time now, Step& step);
+  void follow_evicted();
   [[nodiscard]] bool is_gone(const std::string& pod, const std::string& uid);
-  [[nodiscard]] bool still_good(const Reservation& reservation) const;
-  [[nodiscard]] std::vector<Bundle> evictable(std::int64_t below, const std::map<std::string, Bundle>& asking);
-  void shield(const std::map<std::string, Bundle>& asking);
+  [[nodiscard]] bool still_good(const std::vector<std::string>& pods) const;
+  void tell_waiting(Time now, Step& step);
   void tell(const Bundle& bundle, Verdict verdict, Time now, Step& step);
   void tell_pods(const LiveGang& gang, const Verdict& verdict, Time now, Step& step);
   void forget(const std::string& pod, Time now);
@@ -179,32 +231,36 @@ class LiveScheduler {
   SchedulerOptions options_;
   std::vector<std::unique_ptr<LiveDialect>> dialects_;
   Cluster cluster_;
+  Account account_{cluster_};
+  Decider decider_{account_};
   Daemons daemons_{cluster_};
   GangTable table_;
   Turns turns_;
   Volumes volumes_;
   std::unordered_map<std::string, std::size_t> node_texts_;  // hashes, to pass over heartbeats
   std::map<std::string, std::string, std::less<>> config_;   // texts of what concerns the whole cluster, by key
-  std::map<std::string, std::string, std::less<>> budgets_;  // texts of PodDisruptionBudgets, by namespace/name
   Promises* promises_ = nullptr;
   std::set<std::string> queued_;      // pods of queues that want a place
-  std::set<std::string> dirty_;       // gangs that changed since they were looked at
+  std::set<std::string> promised_;    // gangs that were left to those who keep room for their pods
+  std::set<std::string> dirty_;       // gangs that changed since they were read
   std::set<std::string> unreported_;  // gangs whose status may be out of date
   bool config_changed_ = true;
-  bool stood_by_ = false;   // changes were not remembered one by one
-  bool room_grew_ = false;  // since all that waits was looked at
+  bool volumes_changed_ = false;
+  bool stood_by_ = false;                           // changes were not remembered one by one
+  std::optional<std::uint64_t> read_structure_;     // of the nodes, when what waits was read
+  std::map<std::string, GangWaiter> waiters_;       // by the first gang of the bundle
+  std::map<std::string, std::string> asks_with_;    // the other gangs of those bundles: the first one
+  std::set<std::string> changed_;                   // those of them that take_changed() has to tell of
+  std::set<std::string> untold_;                    // those of them that have still to be told why they wait
+  std::map<std::string, std::shared_ptr<ReadRunning>> running_;  // gangs that run, by gang; as far as they were read
+  std::map<std::string, Evicted> evicted_;                       // by id; see Leaver
   std::map<std::uint64_t, OpenOrder> open_;
   std::set<std::string> under_way_;              // pods that were being bound when we had the lease
   std::multimap<Time, OpenOrder> again_;         // refused orders by when to try again; their room is kept meanwhile
   std::multimap<Time, std::string> look_again_;  // gangs by when to look at them again, whatever happens
-  std::set<std::string> going_;                  // pods on a node that are being deleted, anyone's
-  std::set<std::string> crowded_out_;            // gangs that wait for room and may be worth an eviction
-  std::map<std::string, LinePlace, std::less<>> asked_last_;  // of those, by namespace
-  std::map<std::string, HalfBound> half_bound_;               // by the first gang of the bundle
+  std::map<std::string, Time> going_;            // pods on a node that are being deleted, anyone's; since when
+  std::map<std::string, HalfBound> half_bound_;  // by the first gang of the bundle
   Time next_give_back_ = {};
-  std::vector<Reservation> reservations_;
-  Time next_preemption_ = {};
-  Time all_tried_at_ = {};
   std::uint64_t next_order_ = 1;
   std::uint64_t events_ = 0;
   std::set<std::string> remarked_;  // said once

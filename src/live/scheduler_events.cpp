@@ -8,6 +8,7 @@
 #include "dialects/core/node.h"
 #include "dialects/core/pod.h"
 #include "dialects/kueue/names.h"
+#include "dialects/not_live.h"
 #include "live/notices.h"
 #include "live/parsed.h"
 #include "live/scheduler.h"
@@ -17,7 +18,7 @@ namespace gantree {
 namespace {
 
 constexpr std::string_view kDaemonSet = "DaemonSet";
-constexpr std::string_view kBudget = "PodDisruptionBudget";
+constexpr std::string_view kBudget = Budgets::kKind;
 
 std::string key_of(std::string_view ns, std::string_view name) {
   std::string key(ns);
@@ -91,6 +92,7 @@ LivePod read_pod(const LiveObject& object, const NamedObject& named) {
   if (pod.node.empty()) {
     read_told(value, pod);
     PodNeeds needs = read_needs(object.ns, object.name, spec);
+    needs.refusal = not_honoured_live(named.object.metadata(), spec);
     if (object.oversized) {
       needs.refusal = fmt::format(
           "takes more than {} KiB to describe, so it is not looked at: its labels, annotations, "
@@ -129,6 +131,10 @@ bool LiveScheduler::is_ours(std::string_view scheduler) const {
 
 void LiveScheduler::touch(const std::string& gang) {
   dirty_.insert(gang);
+  if (const auto known = running_.find(gang); known != running_.end()) {
+    known->second->stale = true;
+    running_.erase(known);
+  }
   unreported_.insert(gang);
 }
 
@@ -147,7 +153,7 @@ Result<> LiveScheduler::changed(LiveObject object, Time now) {
     return daemons_.changed({.object = parsed->object, .ns = object.ns, .name = object.name}, object.text, now);
   }
   if (volume_changed(object, parsed->object.value)) {
-    room_grew_ = true;
+    volumes_changed_ = true;
     return {};
   }
   const NamedObject named{.object = parsed->object, .ns = object.ns, .name = object.name};
@@ -166,14 +172,13 @@ Result<> LiveScheduler::changed(LiveObject object, Time now) {
     }
   }
   if (object.kind == kBudget) {
-    // Only who would be evicted is read in its light.
-    budgets_.insert_or_assign(key_of(object.ns, object.name), std::move(object.text));
-    room_grew_ = true;
+    account_.budgets.see(object, parsed->object);
+    account_.refused = true;  // others may be evicted now
     return {};
   }
   config_.insert_or_assign(config_key(object.group, object.kind, object.ns, object.name), std::move(object.text));
   // All gangs are read in its light, and its own status may be out of date.
-  room_grew_ = true;
+  account_.room_changed = true;
   config_changed_ = true;
   reported_structure_.reset();
   return {};
@@ -211,7 +216,7 @@ Result<> LiveScheduler::node_changed(const LiveObject& object, Time now) {
   it->second = hash;
   cluster_.upsert_node(std::move(*node));
   daemons_.node_changed(object.name, Time(std::chrono::seconds(created_of(parsed->object))), now);
-  room_grew_ = true;
+  account_.room_changed = true;
   return {};
 }
 
@@ -230,7 +235,7 @@ Result<> LiveScheduler::pod_changed(LiveObject object, Time now) {
   const bool ours = is_ours(text_in(spec, "schedulerName"));
   const bool going = record->has_value() && (*record)->bound() && (*record)->deleting;
   if (going) {
-    going_.insert(key);
+    going_.try_emplace(key, now);
   } else {
     going_.erase(key);
   }
@@ -238,7 +243,7 @@ Result<> LiveScheduler::pod_changed(LiveObject object, Time now) {
     leave(key, now);
   } else if ((*record)->bound()) {
     const std::string_view before = cluster_.node_of(key);
-    room_grew_ = room_grew_ || (!before.empty() && before != (*record)->node);
+    account_.room_changed = account_.room_changed || (!before.empty() && before != (*record)->node);
     cluster_.upsert_pod({.key = key, .node = std::string((*record)->node), .requests = (*record)->requests});
     if ((*record)->owner.kind == kDaemonSet) {
       daemons_.pod_bound(key, key_of(object.ns, (*record)->owner.name), (*record)->node, (*record)->requests);
@@ -267,7 +272,7 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
       pod.text = with_node(pod.text, pod.node);
     } else if (before->assumed && pod.node.empty()) {
       cluster_.remove_pod(key);
-      room_grew_ = true;
+      account_.room_changed = true;
     }
     if (before->gang != pod.gang) {
       touch(before->gang);
@@ -302,7 +307,7 @@ void LiveScheduler::leave(const std::string& key, Time now) {
   const std::string node(cluster_.node_of(key));
   cluster_.remove_pod(key);
   if (!node.empty()) {
-    room_grew_ = true;
+    account_.room_changed = true;
     daemons_.pod_gone(key, node, now);
   }
 }
@@ -310,7 +315,7 @@ void LiveScheduler::leave(const std::string& key, Time now) {
 std::set<std::string> LiveScheduler::take_freed_nodes(Time now) {
   daemons_.expire(now);
   std::set<std::string> freed = daemons_.take_freed();
-  room_grew_ = room_grew_ || !freed.empty();
+  account_.room_changed = account_.room_changed || !freed.empty();
   return freed;
 }
 
@@ -338,25 +343,27 @@ void LiveScheduler::removed(std::string_view group, std::string_view kind, std::
     node_texts_.erase(std::string(name));
     cluster_.remove_node(name);
     // Those that were refused for the nodes' sake are told so.
-    room_grew_ = true;
+    account_.room_changed = true;
     return;
   }
   if (kind == kBudget) {
-    budgets_.erase(key_of(ns, name));
-    room_grew_ = true;
+    account_.budgets.lose(ns, name);
+    account_.refused = true;
     return;
   }
   if (kind == "PersistentVolumeClaim") {
     volumes_.remove_claim(key_of(ns, name));
+    volumes_changed_ = true;
     return;
   }
   if (kind == "PersistentVolume") {
     volumes_.remove_volume(std::string(name));
+    volumes_changed_ = true;
     return;
   }
   if (const auto config = config_.find(config_key(group, kind, ns, name)); config != config_.end()) {
     config_.erase(config);
-    room_grew_ = true;
+    account_.room_changed = true;
     config_changed_ = true;
     return;
   }

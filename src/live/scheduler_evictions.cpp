@@ -1,10 +1,9 @@
-// Who has to go, and room that is kept until they have gone.
+// Who may be evicted, who is, and room that is held until they have left.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
-#include "cycle/cycle.h"
+#include "dialects/core/metadata.h"
 #include "live/notices.h"
 #include "live/parsed.h"
 #include "live/scheduler.h"
@@ -16,330 +15,225 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
-using std::chrono::seconds;
 
-// Looking for victims reads all that runs, so it is not done at every turn.
-constexpr milliseconds kPreemptEvery = seconds(1);
 // Pods may take as long as their grace to go.
-constexpr milliseconds kReservedFor = minutes(30);
+constexpr milliseconds kHeldFor = minutes(30);
 
-// So many gangs of one namespace ask in one turn, and so many in all; the first in line, then the others by turns.
-constexpr std::size_t kMostAsking = 64;
-constexpr std::size_t kMostAskingInAll = 256;
-// Where a namespace has more budgets, or longer ones, nobody of it is evicted: who is protected would take too long to
-// find out.
-constexpr std::size_t kMostBudgets = 200;
-constexpr std::size_t kMostBudgetBytes = 1U << 20U;
+std::string pod_id(const std::string& key) {
+  return "pod " + key;
+}
 
-// Whether the budgets allow all of these together.
-bool within(const std::vector<DisruptionBudget>& budgets, const std::vector<RunningGang>& running,
-            const std::vector<Eviction>& evictions) {
-  std::vector<int> left;
-  for (const DisruptionBudget& budget : budgets) {
-    left.push_back(budget.allowed);
-  }
-  for (const Eviction& eviction : evictions) {
-    const auto gang =
-        std::find_if(running.begin(), running.end(), [&](const RunningGang& one) { return one.key == eviction.key; });
-    if (gang != running.end()) {
-      for (const auto& [budget, pods] : gang->budgets) {
-        left[budget.index()] -= pods;
-      }
-    }
-  }
-  return std::none_of(left.begin(), left.end(), [](int allowed) { return allowed < 0; });
+const GangWaiter& gangs_of(const Waiter& waiter) {
+  return static_cast<const GangWaiter&>(waiter);
 }
 
 }  // namespace
 
-bool LiveScheduler::outranks_somebody(const Bundle& bundle) {
-  const auto lowest = table_.lowest_bound();
-  if (!options_.preemption || !lowest) {
-    return false;
-  }
-  for (const std::string& id : bundle) {
-    if (const LiveGang* gang = table_.find(id)) {
-      for (const std::string& key : gang->pods) {
-        const LivePod& pod = *table_.find_pod(key);
-        if (pod.waits() && pod.priority > *lowest) {
-          return true;
-        }
-      }
+std::vector<Waiter*> LiveScheduler::take_changed() {
+  std::vector<Waiter*> changed;
+  for (const std::string& front : std::exchange(changed_, {})) {
+    if (const auto it = waiters_.find(front); it != waiters_.end()) {
+      changed.push_back(&it->second);
     }
   }
-  return false;
+  return changed;
 }
 
-void LiveScheduler::preempt(Time now, Step& step) {
-  if (crowded_out_.empty()) {
-    return;
-  }
-  if (now < next_preemption_) {
-    step.wake_by(next_preemption_);
-    return;
-  }
-  next_preemption_ = now + kPreemptEvery;
-  std::map<std::string, Bundle> asking;
-  std::int64_t highest = std::numeric_limits<std::int64_t>::min();
-  for (const std::string& id : next_asking()) {
-    Bundle bundle = table_.bundle(id);
-    bool waits = false;
-    for (const std::string& member : bundle) {
-      const LiveGang* gang = table_.find(member);
-      for (const std::string& key : gang == nullptr ? std::set<std::string>() : gang->pods) {
-        const LivePod& pod = *table_.find_pod(key);
-        waits = waits || pod.waits();
-        highest = std::max(highest, pod.waits() ? pod.priority : highest);
-      }
-    }
-    // What it needs may have changed since it was refused.
-    if (waits && !obstacle(bundle)) {
-      asking.emplace(bundle.front(), std::move(bundle));
-    }
-  }
-  if (!crowded_out_.empty()) {
-    step.wake_by(next_preemption_);
-  }
-  if (asking.empty()) {
-    return;
-  }
-  std::vector<Bundle> bundles = evictable(highest, asking);
-  std::set<std::string_view> namespaces;
-  for (const Bundle& bundle : bundles) {
-    for (const std::string& id : bundle) {
-      namespaces.insert(GangTable::namespace_of(id));
-    }
-  }
-  for (const auto& [id, bundle] : asking) {
-    bundles.push_back(bundle);
-  }
-  std::vector<json::Document> documents = documents_of(bundles, step);
-  for (const std::string_view ns : namespaces) {
-    for (const std::string* text : budgets_of(ns)) {
-      step.figures.bytes_read += text->size();
-      if (auto parsed = parse(*text)) {
-        documents.push_back(std::move(parsed->document));
-      }
-    }
-  }
-  Quota quota;
-  std::vector<Error> faults;
-  auto reading = take_in(readers_of(dialects_), documents, std::nullopt, cluster_, quota, &faults);
-  remark(step, faults);
-  if (reading) {
-    shield(asking);
-    std::sort(reading->queue.begin(), reading->queue.end(), goes_before);
-    for (Submission& submission : reading->queue) {
-      const auto bundle = std::find_if(asking.begin(), asking.end(), [&](const auto& one) {
-        const std::string id = GangTable::id_of(submission.key);
-        return std::find(one.second.begin(), one.second.end(), id) != one.second.end();
-      });
-      if (bundle != asking.end()) {
-        preempt_for(std::move(submission), bundle->second, now, step);
-      }
-    }
-  }
-  cluster_.forget_running();
+bool LiveScheduler::waits(const Waiter& waiter) const {
+  return gangs_of(waiter).asks;
 }
 
-// Takes those whose turn it is out of those that are crowded out.
-std::vector<std::string> LiveScheduler::next_asking() {
-  std::map<std::string_view, std::set<LinePlace>> lines;
-  for (const std::string& id : crowded_out_) {
-    const LiveGang* gang = table_.find(id);
-    lines[GangTable::namespace_of(id)].insert(
-        gang != nullptr && gang->place ? *gang->place
-                                       : LinePlace{.settled = true, .behind = 0, .created_seconds = 0, .id = id});
-  }
-  std::vector<std::string> chosen;
-  const std::size_t share =
-      std::clamp<std::size_t>(kMostAskingInAll / std::max<std::size_t>(1, lines.size()), 4, kMostAsking);
-  for (auto& [ns, line] : lines) {
-    if (chosen.size() >= kMostAskingInAll) {
-      break;
-    }
-    std::size_t left = std::min(share, line.size());
-    const auto take = [&](std::set<LinePlace>::iterator it) {
-      chosen.push_back(it->id);
-      asked_last_.insert_or_assign(std::string(ns), *it);
-      line.erase(it);
-      --left;
-    };
-    const auto last = asked_last_.find(ns);
-    const auto resume = last == asked_last_.end() ? std::nullopt : std::optional(last->second);
-    for (const std::size_t first = left - left / 4; left > first;) {
-      chosen.push_back(line.begin()->id);
-      line.erase(line.begin());
-      --left;
-    }
-    while (left > 0) {
-      auto it = resume ? line.upper_bound(*resume) : line.begin();
-      take(it == line.end() ? line.begin() : it);
-    }
-  }
-  for (const std::string& id : chosen) {
-    crowded_out_.erase(id);
-  }
-  if (crowded_out_.empty()) {
-    asked_last_.clear();
-  }
-  return chosen;
+// Its pods are told once in a step, of the last word.
+void LiveScheduler::told(Waiter& waiter, Time, Step&) {
+  untold_.insert(gangs_of(waiter).bundle.front());
 }
 
-// The texts of the budgets of a namespace.
-std::vector<const std::string*> LiveScheduler::budgets_of(std::string_view ns) const {
-  const std::string prefix = std::string(ns) + "/";
-  std::vector<const std::string*> texts;
-  for (auto it = budgets_.lower_bound(prefix); it != budgets_.end() && it->first.starts_with(prefix); ++it) {
-    texts.push_back(&it->second);
+void LiveScheduler::tell_waiting(Time now, Step& step) {
+  for (const std::string& front : std::exchange(untold_, {})) {
+    const auto it = waiters_.find(front);
+    if (it != waiters_.end() && it->second.verdict) {
+      tell(it->second.bundle, *it->second.verdict, now, step);
+    }
   }
-  return texts;
 }
 
-// Whether it takes too long to find out whom the budgets of the namespace protect.
-bool LiveScheduler::too_many_budgets(std::string_view ns) const {
-  const std::vector<const std::string*> texts = budgets_of(ns);
-  std::size_t bytes = 0;
-  for (const std::string* text : texts) {
-    bytes += text->size();
-  }
-  return texts.size() > kMostBudgets || bytes > kMostBudgetBytes;
+void LiveScheduler::hold(Waiter& waiter, const Decision& decision, Time now) {
+  auto& gangs = static_cast<GangWaiter&>(waiter);
+  gangs.asks = false;
+  gangs.held = assume(decision, now);
+  gangs.held_since = now;
+  account_.lines.take_out(waiter);
 }
 
-// The bundles all of whose pods are settled on nodes, of lower priority than that; not those that ask, and not what
-// queues have admitted, which goes as a whole or not at all.
-std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below,
-                                                            const std::map<std::string, Bundle>& asking) {
+std::set<std::string> LiveScheduler::held_hosts(const Waiter& waiter) const {
+  std::set<std::string> hosts;
+  for (const std::string& key : gangs_of(waiter).held) {
+    hosts.emplace(cluster_.node_of(key));
+  }
+  return hosts;
+}
+
+bool LiveScheduler::waits_for(const std::string& leaver) const {
+  return std::any_of(waiters_.begin(), waiters_.end(), [&](const auto& item) {
+    return !item.second.held.empty() && item.second.blockers.contains(leaver);
+  });
+}
+
+// The bundles all of whose pods are settled on nodes, of lower priority than that; not what queues have admitted, which
+// goes as a whole or not at all.
+std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below) {
   std::vector<Bundle> found;
-  std::set<std::string> seen;
-  for (const auto& [front, bundle] : asking) {
-    seen.insert(bundle.begin(), bundle.end());
+  const auto lowest = table_.lowest_bound();
+  if (!lowest || *lowest >= below) {
+    return found;
   }
-  std::map<std::string, bool> known;  // by namespace
-  const auto too_many_budgets = [&](std::string_view ns) {
-    const auto [it, fresh] = known.try_emplace(std::string(ns));
-    it->second = fresh ? this->too_many_budgets(ns) : it->second;
-    return it->second;
-  };
   const auto settled = [&](const std::string& key) {
     const LivePod& pod = *table_.find_pod(key);
     return !pod.assumed && !pod.deleting && !pod.queued && pod.priority < below;
   };
+  const auto all_settled = [&](const std::string& id) {
+    const LiveGang* gang = table_.find(id);
+    return gang == nullptr || (gang->waiting == 0 && std::all_of(gang->pods.begin(), gang->pods.end(), settled));
+  };
   for (const auto& [id, gang] : table_.gangs()) {
-    if (gang.placed == 0 || seen.contains(id)) {
+    if (gang.placed == 0 || !all_settled(id)) {
       continue;
     }
-    Bundle bundle = table_.bundle(id);
-    seen.insert(bundle.begin(), bundle.end());
-    const bool all = std::all_of(bundle.begin(), bundle.end(), [&](const std::string& member) {
+    Bundle bundle = gang.partners.empty() ? Bundle{id} : table_.bundle(id);
+    // A bundle is found with the first of its gangs that has pods.
+    const auto first = std::find_if(bundle.begin(), bundle.end(), [&](const std::string& member) {
       const LiveGang* one = table_.find(member);
-      return one == nullptr || (one->waiting == 0 && std::all_of(one->pods.begin(), one->pods.end(), settled));
+      return one != nullptr && one->placed > 0;
     });
-    const bool shielded = std::any_of(bundle.begin(), bundle.end(), [&](const std::string& member) {
-      return too_many_budgets(GangTable::namespace_of(member));
-    });
-    if (all && !shielded && !table_.one_sided(bundle)) {
+    if (*first == id && std::all_of(bundle.begin(), bundle.end(), all_settled) && !table_.one_sided(bundle)) {
       found.push_back(std::move(bundle));
     }
   }
   return found;
 }
 
-// Pods of those who ask run too, in part; they are not evicted for themselves or for each other. Nor are those whom a
-// budget protects: the API server would refuse some of the evictions, and a gang would be broken for nothing.
-void LiveScheduler::shield(const std::map<std::string, Bundle>& asking) {
-  std::set<std::string> shielded;
-  for (const auto& [front, bundle] : asking) {
-    shielded.insert(bundle.begin(), bundle.end());
+// What they hold, for those of which it is not known.
+void LiveScheduler::read_running(const std::vector<Bundle>& bundles) {
+  std::vector<Bundle> unread;
+  std::map<std::string, std::shared_ptr<ReadRunning>> read;
+  for (const Bundle& bundle : bundles) {
+    const auto known = running_.find(bundle.front());
+    const bool labels = account_.budgets.any_in(GangTable::namespace_of(bundle.front()));
+    const bool fresh = known != running_.end() && !known->second->stale && (known->second->labelled || !labels);
+    const bool whole = fresh && std::all_of(bundle.begin(), bundle.end(), [&](const std::string& id) {
+                         const auto of_member = running_.find(id);
+                         return of_member != running_.end() && of_member->second == known->second;
+                       });
+    if (whole) {
+      continue;
+    }
+    unread.push_back(bundle);
+    const auto one = std::make_shared<ReadRunning>();
+    one->labelled = labels;
+    for (const std::string& id : bundle) {
+      read.emplace(id, one);
+      running_.insert_or_assign(id, one);
+      const LiveGang* gang = table_.find(id);
+      for (const std::string& key : !labels || gang == nullptr ? std::set<std::string>() : gang->pods) {
+        const auto parsed = parse(table_.find_pod(key)->text);
+        json::Reader reader(kNoFile, key);
+        one->labels.emplace_back(
+            parsed ? read_labels(reader, parsed->object.metadata(), "labels") : LabelMap(), 1);
+      }
+    }
   }
-  std::vector<RunningGang> running = cluster_.running();
-  const std::vector<DisruptionBudget> budgets = cluster_.budgets();
-  cluster_.forget_running();
-  for (const DisruptionBudget& budget : budgets) {
-    static_cast<void>(cluster_.add_budget(budget));
-  }
-  for (RunningGang& gang : running) {
-    gang.evictable = gang.evictable && !shielded.contains(GangTable::id_of(gang.key)) &&
-                     std::all_of(gang.budgets.begin(), gang.budgets.end(), [&](const auto& budget) {
-                       return budget.second <= budgets[budget.first.index()].allowed;
-                     });
-    cluster_.add_running(std::move(gang));
+  const auto take = [&](const std::vector<Bundle>& some) {
+    Step step;
+    Quota quota;
+    std::vector<Error> faults;
+    const bool could =
+        take_in(readers_of(dialects_), documents_of(some, step), std::nullopt, cluster_, quota, &faults).has_value();
+    for (const RunningGang& gang : could ? cluster_.running() : std::vector<RunningGang>()) {
+      if (const auto it = read.find(GangTable::id_of(gang.key)); it != read.end()) {
+        it->second->gang = gang;
+      }
+    }
+    cluster_.forget_running();
+    return could;
+  };
+  if (!unread.empty() && !take(unread)) {
+    // Who cannot be read is not evicted.
+    for (const Bundle& bundle : unread) {
+      static_cast<void>(take({bundle}));
+    }
   }
 }
 
-// Tried as if those that are going had gone: who only waits for them evicts nobody else.
-void LiveScheduler::preempt_for(Submission submission, const Bundle& bundle, Time now, Step& step) {
-  for (const std::string& key : going_) {
-    cluster_.lend(key);
+// Budgets of several namespaces are not weighed against each other.
+bool LiveScheduler::shielded(const Bundle& bundle) const {
+  const std::string_view ns = GangTable::namespace_of(bundle.front());
+  return std::any_of(bundle.begin(), bundle.end(), [&](const std::string& id) {
+    return GangTable::namespace_of(id) != ns && account_.budgets.any_in(GangTable::namespace_of(id));
+  });
+}
+
+void LiveScheduler::add_victims(std::int64_t below, std::vector<Victim>& victims) {
+  const std::vector<Bundle> bundles = evictable(below);
+  read_running(bundles);
+  for (const Bundle& bundle : bundles) {
+    const ReadRunning& known = *running_.at(bundle.front());
+    if (!known.gang) {
+      continue;
+    }
+    Victim& victim = victims.emplace_back(Victim{.family = this, .gang = *known.gang, .labels = known.labels});
+    victim.gang.evictable = victim.gang.evictable && !shielded(bundle);
   }
-  Quota quota;
-  std::vector<Submission> queue;
-  queue.push_back(std::move(submission));
-  const std::vector<RunningGang> before = cluster_.running();
-  const std::vector<DisruptionBudget> budgets = cluster_.budgets();
-  const Plan plan = run_cycle(cluster_, quota, std::move(queue));
-  for (const std::string& key : going_) {
-    cluster_.take_back(key);
-  }
-  const Decision& decision = plan.decisions.front();
-  if (decision.state != GangState::kPlaced) {
-    return;
-  }
-  if (!within(budgets, before, plan.evictions)) {
-    undo(decision, plan.evictions);
-    return;
-  }
-  Reservation reservation{.bundle = bundle, .pods = {}, .blockers = {}, .until = now + kReservedFor};
-  for (const std::string& key : going_) {
-    const LivePod* pod = table_.find_pod(key);
-    reservation.blockers.emplace(key, pod == nullptr ? "" : pod->uid);
-  }
-  std::string who;
-  int leaving = 0;
-  for (const Eviction& eviction : plan.evictions) {
-    for (const std::string& id : table_.bundle(GangTable::id_of(eviction.key))) {
-      const LiveGang* gang = table_.find(id);
-      for (const std::string& key : gang == nullptr ? std::set<std::string>() : gang->pods) {
-        if (!table_.find_pod(key)->node.empty() && !table_.find_pod(key)->ended()) {
-          cluster_.take_back(key);
-          ++leaving;
-          reservation.blockers.emplace(key, table_.find_pod(key)->uid);
-        }
+}
+
+void LiveScheduler::add_leavers(Time now, std::vector<Leaver>& leavers) {
+  std::set<std::string> counted;
+  for (const auto& [id, evicted] : evicted_) {
+    Leaver leaver{.id = id};
+    for (const auto& [key, uid] : evicted.pods) {
+      if (!cluster_.node_of(key).empty() && counted.insert(key).second) {
+        leaver.pods.push_back(key);
       }
     }
-    evict(table_.bundle(GangTable::id_of(eviction.key)), to_string(eviction.reason), eviction.message, now, step);
-    who += fmt::format("{}{}/{}", who.empty() ? "" : ", ", eviction.key.ns, eviction.key.name);
+    if (now < evicted.since + kHeldFor) {
+      leavers.push_back(std::move(leaver));
+    }
   }
-  const std::string message = who.empty() ? std::string("pods that are being deleted have still to leave its room")
-                                          : fmt::format("{} {} to make room ({} pods)", who,
-                                                        plan.evictions.size() == 1 ? "has" : "have", leaving);
-  tell(bundle, {.state = GangState::kWaiting, .reason = Reason::kPreempting, .message = message}, now, step);
-  reservation.pods = assume(decision, now);
-  // Only those count that are where the gang goes.
-  std::set<std::string_view> nodes;
-  for (const std::string& key : reservation.pods) {
-    nodes.insert(cluster_.node_of(key));
+  for (const auto& [key, since] : going_) {
+    if (!counted.contains(key) && now < since + kHeldFor && !cluster_.node_of(key).empty()) {
+      leavers.push_back({.id = pod_id(key), .used = {}, .pods = {key}});
+    }
   }
-  std::erase_if(reservation.blockers, [&](const auto& one) { return !nodes.contains(cluster_.node_of(one.first)); });
-  reservations_.push_back(std::move(reservation));
-  keep_reservations(now, step);
+}
+
+bool LiveScheduler::still_leaves(const std::string& id) const {
+  return evicted_.contains(id) || (id.starts_with("pod ") && going_.contains(id.substr(4)));
+}
+
+Leaver LiveScheduler::evict(const RunningGang& victim, const Waiter&, const Eviction& eviction, Time now, Step& step) {
+  const Bundle bundle = table_.bundle(GangTable::id_of(victim.key));
+  const std::string& front = bundle.front();
+  Leaver leaver{.id = front.starts_with('/') ? pod_id(front.substr(1)) : "gang " + front};
+  Evicted& evicted = evicted_[leaver.id];
+  evicted.since = now;
+  for (const std::string& id : bundle) {
+    const LiveGang* gang = table_.find(id);
+    for (const std::string& key : gang == nullptr ? std::set<std::string>() : gang->pods) {
+      const LivePod& pod = *table_.find_pod(key);
+      if (!pod.node.empty() && !pod.ended()) {
+        evicted.pods.emplace(key, pod.uid);
+        leaver.pods.push_back(key);
+      }
+    }
+  }
+  evict(bundle, to_string(eviction.reason), eviction.message, now, step);
+  return leaver;
 }
 
 // Takes back what a plan gave away.
-void LiveScheduler::undo(const Decision& decision, const std::vector<Eviction>& evictions) {
+void LiveScheduler::undo(const Decision& decision) {
   for (const PodSetDecision& set : decision.pod_sets) {
     for (const HostShare& share : set.hosts) {
       cluster_.inventory().give(share.node, set.requests, share.count);
-    }
-  }
-  for (const Eviction& eviction : evictions) {
-    for (const std::string& id : table_.bundle(GangTable::id_of(eviction.key))) {
-      const LiveGang* gang = table_.find(id);
-      for (const std::string& key : gang == nullptr ? std::set<std::string>() : gang->pods) {
-        if (!table_.find_pod(key)->node.empty() && !table_.find_pod(key)->ended()) {
-          cluster_.take_back(key);
-        }
-      }
     }
   }
 }
@@ -371,17 +265,25 @@ void LiveScheduler::evict(const Bundle& bundle, std::string_view reason, std::st
 
 // Another pod may have come under the same name.
 bool LiveScheduler::is_gone(const std::string& key, const std::string& uid) {
-  if (uid.empty()) {
-    return !going_.contains(key);
-  }
   const LivePod* pod = table_.find_pod(key);
   return pod == nullptr || pod->uid != uid || pod->node.empty() || pod->ended();
 }
 
+// Who has left; and who was to be evicted for somebody that does not wait for it any more, and stays.
+void LiveScheduler::follow_evicted() {
+  for (auto it = evicted_.begin(); it != evicted_.end();) {
+    auto& [id, evicted] = *it;
+    std::erase_if(evicted.pods, [&](const auto& pod) { return is_gone(pod.first, pod.second); });
+    const bool leaves = std::any_of(evicted.pods.begin(), evicted.pods.end(),
+                                    [&](const auto& pod) { return going_.contains(pod.first); });
+    it = evicted.pods.empty() || (!leaves && !account_.is_waited_for(id)) ? evicted_.erase(it) : std::next(it);
+  }
+}
+
 // It may be long since the room was given: the API server binds to any node, whatever became of it.
-bool LiveScheduler::still_good(const Reservation& reservation) const {
+bool LiveScheduler::still_good(const std::vector<std::string>& pods) const {
   const Inventory& inventory = cluster_.inventory();
-  return std::all_of(reservation.pods.begin(), reservation.pods.end(), [&](const std::string& key) {
+  return std::all_of(pods.begin(), pods.end(), [&](const std::string& key) {
     const auto node = inventory.find(cluster_.node_of(key));
     if (!node || !inventory.alive(*node) || !inventory.node(*node).ready || inventory.node(*node).unschedulable) {
       return false;
@@ -395,38 +297,48 @@ bool LiveScheduler::still_good(const Reservation& reservation) const {
   });
 }
 
-void LiveScheduler::keep_reservations(Time now, Step& step) {
-  std::erase_if(reservations_, [&](Reservation& reservation) {
-    std::erase_if(reservation.blockers, [&](const auto& one) { return is_gone(one.first, one.second); });
-    const bool whole = std::all_of(reservation.pods.begin(), reservation.pods.end(), [&](const std::string& key) {
-      const LivePod* pod = table_.find_pod(key);
-      return pod != nullptr && pod->assumed;
-    });
-    if (whole && reservation.blockers.empty() && still_good(reservation)) {
-      for (const std::string& key : reservation.pods) {
-        order_pod(step, WriteVerb::kBind, key, 1);
-      }
-      ++step.figures.gangs_placed;
-      step.figures.pods_placed += static_cast<int>(reservation.pods.size());
-      tell(reservation.bundle,
-           {.state = GangState::kPlaced,
-            .reason = {},
-            .message = fmt::format("{} pods placed in room that others left", reservation.pods.size())},
-           now, step);
-      return true;
+void LiveScheduler::keep_held(Time now, Step& step) {
+  for (auto& [front, waiter] : waiters_) {
+    if (!waiter.held.empty() && keep_held(waiter, now, step)) {
+      waiter.held.clear();
+      waiter.blockers.clear();
+      waiter.held_until.reset();
+      touch(front);
     }
-    if (whole && !reservation.blockers.empty() && now < reservation.until) {
-      step.wake_by(reservation.until);
-      return false;
-    }
-    // A pod of it has gone, or the others do not go: it is looked at anew.
-    for (const std::string& key : reservation.pods) {
-      if (const LivePod* pod = table_.find_pod(key); pod != nullptr && pod->assumed) {
-        forget(key, now);
-      }
-    }
-    return true;
+  }
+}
+
+bool LiveScheduler::keep_held(GangWaiter& waiter, Time now, Step& step) {
+  std::erase_if(waiter.blockers, [&](const std::string& id) { return !account_.still_leaves(id); });
+  const bool whole = std::all_of(waiter.held.begin(), waiter.held.end(), [&](const std::string& key) {
+    const LivePod* pod = table_.find_pod(key);
+    return pod != nullptr && pod->assumed;
   });
+  if (whole && waiter.blockers.empty() && still_good(waiter.held)) {
+    for (const std::string& key : waiter.held) {
+      order_pod(step, WriteVerb::kBind, key, 1);
+    }
+    ++step.figures.gangs_placed;
+    step.figures.pods_placed += static_cast<int>(waiter.held.size());
+    tell(waiter.bundle,
+         {.state = GangState::kPlaced,
+          .reason = {},
+          .message = fmt::format("{} pods placed in room that others left", waiter.held.size())},
+         now, step);
+    return true;
+  }
+  const Time until = waiter.held_until.value_or(waiter.held_since + kHeldFor);
+  if (whole && !waiter.blockers.empty() && now < until) {
+    step.wake_by(until);
+    return false;
+  }
+  // A pod of it has gone, or the others do not go: it is looked at anew.
+  for (const std::string& key : waiter.held) {
+    if (const LivePod* pod = table_.find_pod(key); pod != nullptr && pod->assumed) {
+      forget(key, now);
+    }
+  }
+  return true;
 }
 
 }  // namespace gantree

@@ -155,7 +155,7 @@ bool LiveScheduler::would_fit(const Submission& submission) {
   if (plan.decisions.front().state != GangState::kPlaced) {
     return false;
   }
-  undo(plan.decisions.front(), {});
+  undo(plan.decisions.front());
   return true;
 }
 
@@ -185,7 +185,7 @@ void LiveScheduler::resolve(std::vector<Half>& halves, std::size_t which, Time n
       }
     }
   };
-  for (const std::string& key : going_) {
+  for (const auto& [key, since] : going_) {
     lend(key);
   }
   for (const Half& other : halves) {

@@ -95,21 +95,25 @@ std::vector<std::string> LiveScheduler::assume(const Decision& decision, Time no
   return keys;
 }
 
-void LiveScheduler::bind(const Decision& decision, const Bundle& bundle, Time now, Step& step) {
+void LiveScheduler::grant(Waiter& waiter, const Decision& decision, Time now, Step& step) {
+  auto& gangs = static_cast<GangWaiter&>(waiter);
+  const Bundle bundle = gangs.bundle;
   Time since = now;
   for (const std::string& id : bundle) {
     if (const LiveGang* gang = table_.find(id); gang != nullptr && gang->waiting > 0) {
       since = std::min(since, gang->waiting_since);
     }
   }
-  const std::vector<std::string> keys = assume(decision, now);
-  for (const std::string& key : keys) {
+  gangs.asks = false;
+  gangs.verdict.reset();
+  for (const std::string& key : assume(decision, now)) {
     order_pod(step, WriteVerb::kBind, key, 1);
   }
-  ++step.figures.gangs_placed;
-  step.figures.pods_placed += static_cast<int>(keys.size());
   step.figures.waits.push_back(now - since);
   tell(bundle, {.state = GangState::kPlaced, .reason = {}, .message = placed_message(decision, cluster_)}, now, step);
+  // Others of its pods may join those that start.
+  dirty_.insert(bundle.front());
+  step.wake_by(now);
 }
 
 void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, Time now) {
@@ -124,7 +128,7 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
   } else if (open.verb != WriteVerb::kEvict) {
     binding_answered(open, answer, now);
   } else if (answer != Answer::kDone && answer != Answer::kWithdrawn) {
-    // A budget may forbid it for now. It is given up with the reservation.
+    // A budget may forbid it for now. It is given up when nobody waits for it any more.
     again_.emplace(now + backoff(open.attempts), open);
   }
 }
@@ -194,13 +198,15 @@ void LiveScheduler::order_again(Time now, Step& step) {
     const OpenOrder open = std::move(again_.begin()->second);
     again_.erase(again_.begin());
     const LivePod* pod = table_.find_pod(open.pod);
-    const auto waits_for_it = [&](const Reservation& one) { return one.blockers.contains(open.pod); };
+    const auto evicted = [&](const auto& item) {
+      return item.second.pods.contains(open.pod) && account_.is_waited_for(item.first);
+    };
     const bool wanted =
         pod != nullptr && pod->uid == open.uid &&
         (open.verb == WriteVerb::kBind
              ? pod->assumed
              : !pod->deleting && !pod->ended() &&
-                   (is_given_back(pod->gang) || std::any_of(reservations_.begin(), reservations_.end(), waits_for_it)));
+                   (is_given_back(pod->gang) || std::any_of(evicted_.begin(), evicted_.end(), evicted)));
     if (wanted) {
       order_pod(step, open.verb, open.pod, open.attempts + 1, open.uncertain);
     }
@@ -217,7 +223,7 @@ void LiveScheduler::forget(const std::string& key, Time now) {
     pod.text = without_node(pod.text, pod.node);
     pod.node.clear();
   });
-  room_grew_ = true;
+  account_.room_changed = true;
   const LivePod& pod = *table_.find_pod(key);
   touch(pod.gang);
   if (pod.queued && promises_ != nullptr) {
@@ -238,15 +244,19 @@ void LiveScheduler::stop_leading(Time now) {
   // What may have been done stays booked until its event tells. So does what was answered: the answer may have been
   // faster than the event.
   std::set<std::string> undone;
-  for (const Reservation& reservation : std::exchange(reservations_, {})) {
-    undone.insert(reservation.pods.begin(), reservation.pods.end());
+  account_.lines.clear(*this);
+  for (const auto& [front, waiter] : std::exchange(waiters_, {})) {
+    undone.insert(waiter.held.begin(), waiter.held.end());
   }
+  changed_.clear();
+  untold_.clear();
+  asks_with_.clear();
+  evicted_.clear();
   for (const auto& [time, open] : std::exchange(again_, {})) {
     if (open.verb == WriteVerb::kBind && !open.uncertain) {
       undone.insert(open.pod);
     }
   }
-  crowded_out_.clear();
   look_again_.clear();
   half_bound_.clear();
   forget_assumed(undone, now);

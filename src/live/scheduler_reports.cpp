@@ -106,8 +106,10 @@ void LiveScheduler::tell_pods(const LiveGang& gang, const Verdict& verdict, Time
   const std::string message = condition_message(verdict);
   for (const std::string& key : gang.pods) {
     LivePod& pod = *table_.find_pod(key);
+    // Of those that were given room which others have still to leave, nobody binds any as yet.
+    const bool waits = pod.waits() || (pod.assumed && verdict.reason == Reason::kPreempting);
     const bool told = pod.told_reason == kUnschedulable && is_about(pod.told_message, verdict);
-    if (!pod.waits() || (told && (pod.told_message == message || now - pod.told_at < kDetailsEvery))) {
+    if (!waits || (told && (pod.told_message == message || now - pod.told_at < kDetailsEvery))) {
       continue;
     }
     pod.told_reason = kUnschedulable;

@@ -10,12 +10,16 @@ namespace gantree {
 
 Rank rank_of(const Submission& submission) {
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-  return {.priority = submission.priority,
+  return {.begun = submission.begun,
+          .priority = submission.priority,
           .created_seconds = submission.created_seconds == 0 ? kLast : submission.created_seconds,
           .key = submission.key};
 }
 
 bool operator<(const Rank& a, const Rank& b) {
+  if (a.begun != b.begun) {
+    return a.begun < b.begun;
+  }
   if (a.priority != b.priority) {
     return a.priority > b.priority;
   }

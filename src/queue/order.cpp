@@ -123,7 +123,7 @@ QueueOrder::Key QueueOrder::key_of(std::size_t line) const {
   const bool borrows = !stays_within_quota(quota_, head);
   const std::int64_t queue_priority = borrows ? -quota_.rules(*head.queue).priority : 0;
   const std::int64_t share = borrows ? quota_.share(*head.queue) : 0;
-  return {borrows, -head.priority, queue_priority, share, ranks_[position], line};
+  return {head.begun, borrows, -head.priority, queue_priority, share, ranks_[position], line};
 }
 
 void QueueOrder::enter(std::size_t line) {
@@ -143,7 +143,7 @@ std::optional<std::size_t> QueueOrder::next() {
   if (heads_.empty()) {
     return std::nullopt;
   }
-  const std::size_t line = std::get<5>(*heads_.begin());
+  const std::size_t line = std::get<6>(*heads_.begin());
   leave(line);
   const std::size_t position = lines_[line].positions[lines_[line].first++];
   enter(line);

@@ -14,7 +14,7 @@
 namespace gantree {
 
 // Gives out submissions one by one. Inside a queue they go by goes_before(). Between the queues, the first of
-// each are compared: those that stay within their quota before those that borrow; then by priority; among
+// each are compared: those that have begun before all others; those that stay within their quota before those that borrow; then by priority; among
 // borrowers by the queue's priority and by the smaller share of what it uses beyond its quota; then by creation
 // time and names.
 //
@@ -41,7 +41,7 @@ class QueueOrder {
     std::size_t first = 0;
   };
   // Compared in the order of the members. Priorities are negated: the highest goes first.
-  using Key = std::tuple<bool, std::int64_t, std::int64_t, std::int64_t, std::size_t, std::size_t>;
+  using Key = std::tuple<Begun, bool, std::int64_t, std::int64_t, std::int64_t, std::size_t, std::size_t>;
 
   [[nodiscard]] Key key_of(std::size_t line) const;
   void enter(std::size_t line);

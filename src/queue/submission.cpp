@@ -100,7 +100,8 @@ bool goes_before(const Submission& a, const Submission& b) {
   const auto created = [](const Submission& submission) {
     return submission.created_seconds == 0 ? std::numeric_limits<std::int64_t>::max() : submission.created_seconds;
   };
-  if (const auto of_a = std::tuple(b.priority, created(a)), of_b = std::tuple(a.priority, created(b)); of_a != of_b) {
+  if (const auto of_a = std::tuple(a.begun, b.priority, created(a)), of_b = std::tuple(b.begun, a.priority, created(b));
+      of_a != of_b) {
     return of_a < of_b;
   }
   return named_before(a.key, b.key);

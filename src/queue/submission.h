@@ -40,9 +40,17 @@ struct Rejection {
   }
 };
 
+// What a gang has already. Whoever holds room that is of no use to it until the rest has come goes before all others.
+enum class Begun : std::uint8_t {
+  kTooFew,  // pods run, and further ones have to start with each other
+  kEnough,  // pods run, and further ones may join them
+  kNot,
+};
+
 struct Submission {
   GangKey key;
   std::string dialect;
+  Begun begun = Begun::kNot;
   std::int64_t priority = 0;
   std::int64_t created_seconds = 0;  // Unix time; 0: not created yet, so it comes after all that waits
   std::optional<QueueId> queue;      // none: no quota, and whatever comes counts as within it
@@ -90,8 +98,8 @@ inline constexpr std::size_t kMostCounted = 1'000'000;
 // One way of each part as a whole. Pod sets of no group come before those in groups.
 [[nodiscard]] Alternative together(std::span<const Alternative* const> ways);
 
-// Whether a goes before b where they are in the same queue: by priority (high first), then creation time, then
-// namespace, name and kind.
+// Whether a goes before b where they are in the same queue: who has begun first, then by priority (high first), then
+// creation time, then namespace, name and kind.
 [[nodiscard]] bool goes_before(const Submission& a, const Submission& b);
 
 }  // namespace gantree

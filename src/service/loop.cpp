@@ -44,7 +44,7 @@ Loop::Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const
            bool leading)
     : surroundings_(std::move(surroundings)),
       scheduler_(options),
-      queues_(scheduler_.cluster(), queues),
+      queues_(scheduler_.account(), queues),
       dispatcher_(surroundings_.writer, surroundings_.mailbox),
       budget_(surroundings_.namespace_memory),
       leading_(leading) {
@@ -358,17 +358,20 @@ void Loop::step(Time now) {
   if (surroundings_.serves_workloads) {
     queues_.serve(surroundings_.serves_workloads());
   }
-  // What queues have given away is booked first, so that nobody else gets it.
-  Step queues = queues_.step(now);
-  Step pods = scheduler_.step(now);
+  Step step;
+  const bool queues_decide = queues_.begin(now, step);
+  scheduler_.begin(now, step);
+  scheduler_.decide(now, step);
+  if (queues_decide) {
+    queues_.finish(now, step);
+  }
+  scheduler_.finish(now, step);
   const auto took = surroundings_.clock.now() - began;
   rest_until_ = surroundings_.clock.now() + std::min<Steady::duration>(took, kLongestRest);
-  wake_ = queues.wake && pods.wake ? std::min(queues.wake, pods.wake) : queues.wake ? queues.wake : pods.wake;
-  queues.figures.add(pods.figures);
-  metrics_.stepped(queues.figures, took);
-  log_placed(queues.figures, took);
-  carry_out(std::move(queues));
-  carry_out(std::move(pods));
+  wake_ = step.wake;
+  metrics_.stepped(step.figures, took);
+  log_placed(step.figures, took);
+  carry_out(std::move(step));
 }
 
 void Loop::carry_out(Step step) {

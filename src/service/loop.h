@@ -9,7 +9,8 @@
 // rests as long as the step took, so that a storm of events costs at most half a core. When told to stop it decides
 // nothing more, but sees the bindings through that it has decided on: a gang is not left half bound.
 //
-// The scheduler of pods and the controller of queues take turns; both work on one cluster.
+// Gangs of pods and the jobs of queues are families on one account: what happened is taken in for each, it is decided
+// once for all, and each carries out what concerns it.
 //
 // The thread that calls run() owns them.
 #pragma once

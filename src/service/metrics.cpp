@@ -24,7 +24,6 @@ using prometheus::BuildCounter;
 using prometheus::BuildGauge;
 using prometheus::BuildHistogram;
 using prometheus::Counter;
-using prometheus::Family;
 using prometheus::Gauge;
 using prometheus::Histogram;
 using prometheus::Labels;
@@ -81,33 +80,33 @@ struct Metrics::Families {
   Counter& pods = family(registry, BuildCounter(), "gantree_pods_placed_total", "Pods placed").Add({});
   Counter& evicted =
       family(registry, BuildCounter(), "gantree_gangs_evicted_total", "Gangs evicted for others").Add({});
-  Family<Counter>& writes =
+  prometheus::Family<Counter>& writes =
       family(registry, BuildCounter(), "gantree_writes_total", "Answered writes by kind and result");
   Counter& dropped = family(registry, BuildCounter(), "gantree_events_dropped_total",
                             "Events not written because too many were waiting")
                          .Add({});
-  Family<Gauge>& waiting = family(registry, BuildGauge(), "gantree_gangs_waiting",
+  prometheus::Family<Gauge>& waiting = family(registry, BuildGauge(), "gantree_gangs_waiting",
                                   "Gangs with pods that want a place, by reason; New: not looked at yet");
   Gauge& waiting_pods = family(registry, BuildGauge(), "gantree_pods_waiting", "Pods that want a place").Add({});
   Histogram& admission = family(registry, BuildHistogram(), "gantree_admission_wait_seconds",
                                 "From the creation of a workload, or since it was queued again, to its admission")
                              .Add({}, kWaitSeconds);
-  Family<Gauge>& queue_pending =
+  prometheus::Family<Gauge>& queue_pending =
       family(registry, BuildGauge(), "gantree_queue_pending_workloads", "Workloads that wait in a ClusterQueue");
-  Family<Gauge>& queue_admitted =
+  prometheus::Family<Gauge>& queue_admitted =
       family(registry, BuildGauge(), "gantree_queue_admitted_workloads", "Workloads that a ClusterQueue has admitted");
-  Family<Gauge>& quota_used =
+  prometheus::Family<Gauge>& quota_used =
       family(registry, BuildGauge(), "gantree_queue_quota_used", "Quota of a ClusterQueue that is in use");
-  Family<Gauge>& quota_nominal =
+  prometheus::Family<Gauge>& quota_nominal =
       family(registry, BuildGauge(), "gantree_queue_quota_nominal", "Quota of a ClusterQueue, borrowed one aside");
-  std::vector<std::pair<Family<Gauge>*, Gauge*>> of_queues;  // as on the last page: queues come and go
-  Family<Gauge>& free =
+  std::vector<std::pair<prometheus::Family<Gauge>*, Gauge*>> of_queues;  // as on the last page: queues come and go
+  prometheus::Family<Gauge>& free =
       family(registry, BuildGauge(), "gantree_domain_free", "Free amount of a resource inside a topology");
-  Family<Gauge>& capacity =
+  prometheus::Family<Gauge>& capacity =
       family(registry, BuildGauge(), "gantree_domain_capacity", "Allocatable amount of a resource inside a topology");
-  Family<Gauge>& largest = family(registry, BuildGauge(), "gantree_largest_gang",
+  prometheus::Family<Gauge>& largest = family(registry, BuildGauge(), "gantree_largest_gang",
                                   "Largest gang of pods of one unit each that fits in one domain of a level");
-  Family<Gauge>& fragmentation =
+  prometheus::Family<Gauge>& fragmentation =
       family(registry, BuildGauge(), "gantree_fragmentation",
              "0: as much of what is free lies in one domain of the level as could at best; 1: nothing does");
   Gauge& nodes = family(registry, BuildGauge(), "gantree_nodes", "Nodes known").Add({});
@@ -127,7 +126,7 @@ struct Metrics::Families {
   Gauge& synced = family(registry, BuildGauge(), "gantree_synced", "1: all that is watched has been listed").Add({});
   Gauge& queued = family(registry, BuildGauge(), "gantree_writes_queued", "Writes that wait to be sent").Add({});
   Gauge& in_flight = family(registry, BuildGauge(), "gantree_writes_in_flight", "Writes sent and not answered").Add({});
-  Family<Counter>& requests =
+  prometheus::Family<Counter>& requests =
       family(registry, BuildCounter(), "gantree_api_requests_total", "Requests to the API server, every attempt");
   Counter& retries =
       family(registry, BuildCounter(), "gantree_api_retries_total", "Requests that were sent once more").Add({});
@@ -241,7 +240,7 @@ void Metrics::fill_queues(const kueue::QueueStatuses& queues) {
     family->Remove(gauge);
   }
   families_->of_queues.clear();
-  const auto set = [&](Family<Gauge>& family, const Labels& labels, double value) {
+  const auto set = [&](prometheus::Family<Gauge>& family, const Labels& labels, double value) {
     Gauge& gauge = family.Add(labels);
     gauge.Set(value);
     families_->of_queues.emplace_back(&family, &gauge);

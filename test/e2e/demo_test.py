@@ -101,6 +101,8 @@ class Terminal:
     def __init__(self, folder):
         self.pid, self._screen = pty.fork()
         if self.pid == 0:
+            # Whoever started the tests in the background may have had it ignored.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.execve(DEMO, [str(DEMO), str(folder)], environment(TERM="xterm"))
         self.text = ""
 

@@ -6,7 +6,7 @@ namespace gantree::test {
 
 Process::Process(const kueue::ReadyRules& ready, const std::vector<ShareStrategy>& shares)
     : scheduler_(SchedulerOptions{}),
-      controller_(scheduler_.cluster(), {.instance = "model", .ready = ready, .shares = shares}) {
+      controller_(scheduler_.account(), {.instance = "model", .ready = ready, .shares = shares}) {
   scheduler_.rely_on(&controller_);
 }
 
@@ -41,11 +41,16 @@ std::vector<Order> Process::step(Time now) {
   for (const std::string& node : scheduler_.take_freed_nodes(now)) {
     controller_.node_changed(node);
   }
-  Step queues = controller_.step(now);
-  Step pods = scheduler_.step(now);
-  wake_ = queues.wake && pods.wake ? std::min(queues.wake, pods.wake) : queues.wake ? queues.wake : pods.wake;
-  std::vector<Order> orders = std::move(queues.orders);
-  orders.insert(orders.end(), pods.orders.begin(), pods.orders.end());
+  Step step;
+  const bool queues_decide = controller_.begin(now, step);
+  scheduler_.begin(now, step);
+  scheduler_.decide(now, step);
+  if (queues_decide) {
+    controller_.finish(now, step);
+  }
+  scheduler_.finish(now, step);
+  wake_ = step.wake;
+  std::vector<Order> orders = std::move(step.orders);
   std::erase_if(orders, [](const Order& order) { return order.urgency == Urgency::kEvent; });
   return orders;
 }

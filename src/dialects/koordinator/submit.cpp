@@ -116,6 +116,13 @@ int missing_once_started(const GangRules& rules, const Roster& roster) {
   return rules.satisfied || roster.pending() < missing ? 0 : static_cast<int>(missing);
 }
 
+// Whether some pods must start, rather than as many as there is room for.
+bool insists(const Group& group) {
+  const auto at_least_one = [](const PodSet& set) { return set.min_count > 0; };
+  return group.min_pods.value_or(0) > 0 || std::any_of(group.pod_sets.begin(), group.pod_sets.end(), at_least_one) ||
+         std::any_of(group.groups.begin(), group.groups.end(), [](const Group& nested) { return insists(nested); });
+}
+
 std::string unique_name(std::set<std::string>& taken, const std::string& wanted) {
   std::string name = wanted;
   for (int number = 2; !taken.insert(name).second; ++number) {
@@ -207,6 +214,9 @@ void Submitter::submit_bundle(const Bundle& bundle, const Rosters& rosters) {
     Gang prioritised = gang;
     prioritised.priority = submission.priority;
     add_ways(submission, prioritised, gather, parts);
+  }
+  if (std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.roster->bound > 0; })) {
+    submission.begun = insists(gang.root) ? Begun::kTooFew : Begun::kEnough;
   }
   if (is_half_started(parts)) {
     intake_.reading.half_started.insert(submission.key);
