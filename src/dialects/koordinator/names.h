@@ -34,6 +34,7 @@ inline constexpr std::string_view kOnceSatisfiedCondition = "OnceSatisfied";
 
 // Other marks of pods.
 inline constexpr std::string_view kTopologySelector = "scheduling.koordinator.sh/network-topology-selector";
+inline constexpr std::string_view kPreemptionPolicy = "scheduling.koordinator.sh/preemption-policy";
 inline constexpr std::string_view kDisablePreemptible = "scheduling.koordinator.sh/disable-preemptible";
 inline constexpr std::string_view kQuotaName = "quota.scheduling.koordinator.sh/name";
 inline constexpr std::string_view kQuotaPreemptible = "quota.scheduling.koordinator.sh/preemptible";

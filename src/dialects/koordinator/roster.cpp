@@ -200,7 +200,7 @@ class RollCall {
     Objection objection(object.file, roster.objection);
     loose_[id].push_back({.rank = rank_of(name, map_at(metadata, "annotations"), objection),
                           .shape = read_pod_shape(read, spec, intake_.cluster.inventory()),
-                          .source = {.file = object.file, .spec = spec}});
+                          .source = {.file = object.file, .spec = spec, .labels = map_at(metadata, "labels")}});
     roster.objection = objection.first();
     roster.members_created.push_back(created);
     note_created(roster, created);
@@ -275,7 +275,7 @@ class RollCall {
     set.label = workload.templates.size() > 1 ? share.part->role : workload.key.name;
     set.shape = std::move(share.shape);
     set.count = share.missing;
-    set.specs.push_back({.file = workload.object.file, .spec = share.part->spec});
+    set.specs.push_back({.file = workload.object.file, .spec = share.part->spec, .labels = share.part->labels()});
     if (workload.key.kind == "Pod") {
       set.pods.push_back(workload.key.name);
     } else if (static_cast<int>(share.waiting.size()) == share.missing) {

@@ -19,6 +19,7 @@ namespace gantree::koordinator {
 struct SpecSource {
   std::string_view file;
   json::Value spec;
+  json::Value labels;  // may be absent
 };
 
 // Pods of one shape that want a place.

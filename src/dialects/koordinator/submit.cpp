@@ -123,6 +123,15 @@ bool insists(const Group& group) {
          std::any_of(group.groups.begin(), group.groups.end(), [](const Group& nested) { return insists(nested); });
 }
 
+// The label goes before what the spec says.
+bool evicts_nobody(const SpecSource& source, const CoreObjects& core) {
+  const json::Value label = source.labels ? text_at(source.labels, kPreemptionPolicy) : json::Value();
+  if (label && (label.text() == "Never" || label.text() == "PreemptLowerPriority")) {
+    return label.text() == "Never";
+  }
+  return never_preempts(source.spec, core);
+}
+
 std::string unique_name(std::set<std::string>& taken, const std::string& wanted) {
   std::string name = wanted;
   for (int number = 2; !taken.insert(name).second; ++number) {
@@ -372,7 +381,7 @@ Result<> Submitter::rank(Submission& submission, const std::vector<Part>& parts)
           return tl::unexpected(priority.error());
         }
         highest = std::max(*priority, highest.value_or(*priority));
-        submission.may_evict = submission.may_evict && !never_preempts(source.spec, intake_.core);
+        submission.may_evict = submission.may_evict && !evicts_nobody(source, intake_.core);
       }
     }
   }

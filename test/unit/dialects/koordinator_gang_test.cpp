@@ -362,6 +362,20 @@ TEST(KoordinatorGang, HasTheHighestPriorityOfItsPodsAndEvictsNobodyIfOneMayNot) 
   EXPECT_TRUE(world.job("b").may_evict);
 }
 
+TEST(KoordinatorGang, ALabelOverridesThePreemptionPolicyOfAPod) {
+  const auto with_policy = [](const std::string& gang, const std::string& policy) {
+    return "labels: {pod-group.scheduling.sigs.k8s.io: " + gang +
+           ", scheduling.koordinator.sh/preemption-policy: " + policy + "}";
+  };
+  World world(koordinator_nodes() + pod_group("a", 1) + koord_pod("a-0", with_policy("a", "Never"), 1) +
+              pod_group("b", 1) +
+              koord_pod("b-0", with_policy("b", "PreemptLowerPriority"), 1, "preemptionPolicy: Never") +
+              pod_group("c", 1) + koord_pod("c-0", with_policy("c", "Often"), 1, "preemptionPolicy: Never"));
+  EXPECT_FALSE(world.job("a").may_evict);
+  EXPECT_TRUE(world.job("b").may_evict);
+  EXPECT_FALSE(world.job("c").may_evict);
+}
+
 TEST(KoordinatorGang, LabelsAndAnnotationsThatAreNullAreNone) {
   World world(koordinator_nodes() + koord_pod("a", "labels: null, annotations: null") + R"(---
 apiVersion: batch/v1
