@@ -31,6 +31,19 @@ std::optional<Finding> check_unsupported(std::string_view kind, const std::vecto
                      "that waits"};
 }
 
+std::optional<Finding> check_ignored(std::string_view kind, const std::vector<std::string>& names) {
+  if (names.empty()) {
+    return std::nullopt;
+  }
+  return Finding{.health = Health::kWarning,
+                 .check = "koordinator",
+                 .sentence = fmt::format("{} of kind {} {} ignored: {}", names.size(), kind,
+                                         names.size() == 1 ? "is" : "are", some_of(names)),
+                 .advice =
+                     "Gantree neither keeps room for them nor counts them as quota; queues of Kueue's kind have "
+                     "quota"};
+}
+
 std::optional<Finding> check_conversion(const Installation& installation, std::string_view definition,
                                         const ConversionFact& conversion, webhook::WallTime now) {
   if (!conversion.webhook) {

@@ -74,6 +74,9 @@ enum class WebhookMode : std::uint8_t { kOff, kOwnCertificate, kGivenCertificate
 // Jobs of a kind that Gantree does not start, and that carry the label of a queue. Nothing where there are none.
 [[nodiscard]] std::optional<Finding> check_unsupported(std::string_view kind, const std::vector<std::string>& names);
 
+// Objects of a kind that is not looked at at all. Nothing where there are none.
+[[nodiscard]] std::optional<Finding> check_ignored(std::string_view kind, const std::vector<std::string>& names);
+
 // Whether objects of one definition (by its name) keep all they say in either version. Nothing where that is well.
 [[nodiscard]] std::optional<Finding> check_conversion(const Installation& installation, std::string_view definition,
                                                       const ConversionFact& conversion, webhook::WallTime now);

@@ -14,7 +14,7 @@
 #include "dialects/koordinator/names.h"
 #include "dialects/kueue/names.h"
 #include "install/checks.h"
-#include "install/unsupported_jobs.h"
+#include "install/without_effect.h"
 #include "json/read.h"
 #include "kube/blocking.h"
 #include "kueue/conversion.h"
@@ -79,7 +79,7 @@ class Examination {
       add(check_levels(levels_, flavors_, nodes_));
     }
     add(check_queues(queues_));
-    add(find_unsupported_jobs(client_));
+    add(find_without_effect(client_));
     if (deployments) {
       add(check_schedulers(options_.installation, options_.schedulers, deployments_));
       installed();

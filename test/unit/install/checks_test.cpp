@@ -72,6 +72,13 @@ TEST(Doctor, TellsOfJobsInQueuesThatNobodyStarts) {
        "2 of kind trainer.kubeflow.org/v1alpha1 TrainJob name a queue, which has no effect: a/one, b/two");
 }
 
+TEST(Doctor, TellsOfObjectsThatAreIgnored) {
+  EXPECT_FALSE(check_ignored("Reservation", {}));
+  const auto finding = check_ignored("scheduling.koordinator.sh/v1alpha1 Reservation", {"spare"});
+  ASSERT_TRUE(finding);
+  says(*finding, Health::kWarning, "1 of kind scheduling.koordinator.sh/v1alpha1 Reservation is ignored: spare");
+}
+
 TEST(Doctor, TellsOldServers) {
   says(check_version("https://x", "v1.36.3"), Health::kOk, "Kubernetes v1.36.3");
   says(check_version("https://x", "v1.20.1+vendor"), Health::kWarning, "older");
