@@ -47,7 +47,7 @@ std::vector<ApiKind> queue_kinds() {
 Result<> take_queues(const std::vector<json::Document>& documents, Queues& queues) {
   return for_each_object(documents, [&](const Object& object) -> Result<> {
     const bool node = object.group.empty() && object.kind == "Node";
-    const bool ours = object.group == kueue::kGroup && kueue::Controller::owns(object.group, object.kind);
+    const bool ours = object.group == kueue::kGroup;
     if (!node && !ours) {
       return {};
     }

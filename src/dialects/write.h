@@ -23,6 +23,7 @@ enum class WriteVerb : std::uint8_t {
   kPatch,        // a merge patch of the object; of pods a strategic merge patch
   kJsonPatch,    // operations of a JSON Patch
   kEvict,        // `object` is a pod; no body
+  kPreempt,      // `object` is a pod: its status is patched, and it is deleted, unless a disruption budget forbids that
   kDelete,       // no body
   kCreate,       // `object` tells the kind and the namespace; the body is all of it
 };

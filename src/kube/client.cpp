@@ -37,6 +37,9 @@ json::Out delete_options(const DeleteOptions& options) {
   if (!options.propagation.empty()) {
     out.add("propagationPolicy", options.propagation);
   }
+  if (options.dry_run) {
+    out.add("dryRun", json::Out::Array{json::Out("All")});
+  }
   const Preconditions& wanted = options.preconditions;
   if (!wanted.uid.empty() || !wanted.resource_version.empty()) {
     json::Out preconditions = json::Out::object();

@@ -44,6 +44,7 @@ struct DeleteOptions {
   Preconditions preconditions;
   std::int64_t grace_seconds = -1;  // below 0: as the object says
   std::string propagation;          // "Background", "Foreground", "Orphan"; empty: the default
+  bool dry_run = false;             // the answer is that of a real one, but nothing is kept
 };
 
 struct ListOptions {

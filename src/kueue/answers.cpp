@@ -22,7 +22,7 @@ bool is_lost(Answer answer) {
 }  // namespace
 
 bool Answers::answered(std::uint64_t id, Answer answer, std::string_view why, Time now) {
-  const std::optional<OpenOrder> open = outbox_.close(id);
+  const std::optional<OrderTarget> open = outbox_.close(id);
   if (!open) {
     return false;
   }
@@ -39,7 +39,7 @@ bool Answers::answered(std::uint64_t id, Answer answer, std::string_view why, Ti
   return true;
 }
 
-void Answers::workload_answered(Entry& entry, const OpenOrder& open, Answer answer, std::string_view why, Time now) {
+void Answers::workload_answered(Entry& entry, const OrderTarget& open, Answer answer, std::string_view why, Time now) {
   entry.guard.answered(answer, now);
   const JobEntry* job = ledger_.job_of(entry);
   complain(entry.guard, answer, job == nullptr || job->kind == nullptr ? entry.object.ref : job->ref,
@@ -71,7 +71,7 @@ void Answers::workload_answered(Entry& entry, const OpenOrder& open, Answer answ
   }
 }
 
-void Answers::job_answered(JobEntry& job, const OpenOrder& open, Answer answer, std::string_view why, Time now) {
+void Answers::job_answered(JobEntry& job, const OrderTarget& open, Answer answer, std::string_view why, Time now) {
   if (open.creation && answer == Answer::kDone) {
     ledger_.made_for.push_back(open.job);
   }

@@ -26,8 +26,8 @@ class Answers {
   void tell_complaints(Time now, Step& step);
 
  private:
-  void workload_answered(Entry& entry, const OpenOrder& open, Answer answer, std::string_view why, Time now);
-  void job_answered(JobEntry& job, const OpenOrder& open, Answer answer, std::string_view why, Time now);
+  void workload_answered(Entry& entry, const OrderTarget& open, Answer answer, std::string_view why, Time now);
+  void job_answered(JobEntry& job, const OrderTarget& open, Answer answer, std::string_view why, Time now);
   void member_answered(const std::string& pod, Answer answer, Time now);
   void pod_answered(const std::string& pod, Answer answer, Time now);
   void complain(const Guard& guard, Answer answer, const ObjectRef& about, std::string sentence);

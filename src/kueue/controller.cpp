@@ -35,10 +35,10 @@ namespace gantree::kueue {
 
 namespace {
 
-// What matters here and to others alike.
-bool is_shared(std::string_view group, std::string_view kind) {
-  return (group.empty() && kind == "Pod") || (group == "scheduling.k8s.io" && kind == "PriorityClass") ||
-         (group == "policy" && kind == Budgets::kKind);
+bool takes(std::string_view group, std::string_view kind) {
+  static const std::vector<ApiKind> kKinds = Controller::kinds();  // asked at every event
+  return std::any_of(kKinds.begin(), kKinds.end(),
+                     [&](const ApiKind& known) { return known.group == group && known.kind == kind; });
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ bool is_shared(std::string_view group, std::string_view kind) {
 struct Controller::Parts {
   Parts(Account& account, const ControllerOptions& options)
       : ledger(account),
-        outbox(options.instance),
+        outbox(account.orders, options.instance),
         reporter(!options.shares.empty()),
         setup(ledger, booking, options.ignore_checks),
         family(ledger, booking, grants, evictions, announcer, options.ready.one_by_one),
@@ -107,6 +107,9 @@ std::vector<ApiKind> Controller::kinds() {
   std::vector<ApiKind> kinds = admin_kinds();
   kinds.push_back({.group = kGroup, .kind = "Workload", .versions = {"v1beta2"}, .namespaced = true});
   kinds.push_back(neighbour_kind());
+  kinds.push_back({.group = "", .kind = "Pod", .versions = {"v1"}, .namespaced = true});
+  kinds.push_back({.group = "policy", .kind = Budgets::kKind, .versions = {"v1"}, .namespaced = true});
+  kinds.push_back({.group = "scheduling.k8s.io", .kind = "PriorityClass", .versions = {"v1"}, .namespaced = false});
   kinds.push_back({.group = "apps", .kind = kStatefulSet, .versions = {"v1"}, .namespaced = true});
   kinds.push_back({.group = kReplicatedGroup, .kind = lws::kKind, .versions = {"v1"}, .namespaced = true});
   for (const ApiKind& api : job_apis()) {
@@ -118,18 +121,8 @@ std::vector<ApiKind> Controller::kinds() {
   return kinds;
 }
 
-bool Controller::owns(std::string_view group, std::string_view kind) {
-  static const std::vector<ApiKind> kKinds = kinds();  // asked at every event
-  for (const ApiKind& api : kKinds) {
-    if (api.group == group && api.kind == kind) {
-      return true;
-    }
-  }
-  return false;
-}
-
 Result<> Controller::changed(const LiveObject& object, Time now) {
-  if (!is_shared(object.group, object.kind) && !owns(object.group, object.kind)) {
+  if (!takes(object.group, object.kind)) {
     return {};
   }
   if (parts_->ledger.began == Time()) {
@@ -140,7 +133,7 @@ Result<> Controller::changed(const LiveObject& object, Time now) {
 
 void Controller::removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name,
                          Time) {
-  if (is_shared(group, kind) || owns(group, kind)) {
+  if (takes(group, kind)) {
     parts_->events.removed(kind, ns, name);
   }
 }
@@ -373,6 +366,12 @@ std::optional<Promises::Kept> Controller::kept_for(const std::string& pod) const
   }
   return Kept{.node = std::string(parts_->ledger.cluster.node_of(*place.placeholder)),
               .requests = request->shape.requests};
+}
+
+bool Controller::outlives(const std::string& pod) const {
+  const auto known = parts_->ledger.pods.find(pod);
+  const Entry* entry = known == parts_->ledger.pods.end() ? nullptr : parts_->ledger.workload(known->second.workload);
+  return entry != nullptr && entry->object.admission.has_value();
 }
 
 void Controller::redeem(const std::string& pod) {

@@ -62,10 +62,8 @@ class Controller final : public Promises {
   Controller(Cluster& cluster, const ControllerOptions& options);
   ~Controller() override;
 
-  // The kinds to watch beside nodes and pods.
+  // The kinds to watch beside nodes.
   [[nodiscard]] static std::vector<ApiKind> kinds();
-  // Whether objects of a kind are told to this alone.
-  [[nodiscard]] static bool owns(std::string_view group, std::string_view kind);
 
   // An object as it is now, of any kind: those that are none of its business, say another family's of the same name,
   // are passed over. Fails where it is malformed; then what was known of it stays.
@@ -102,6 +100,7 @@ class Controller final : public Promises {
 
   // Placeholders are for pods of its Workloads, whoever binds them.
   [[nodiscard]] std::optional<Kept> kept_for(const std::string& pod) const override;
+  [[nodiscard]] bool outlives(const std::string& pod) const override;
   void redeem(const std::string& pod) override;
   void returned(const std::string& pod) override;
 

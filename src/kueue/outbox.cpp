@@ -6,8 +6,8 @@
 
 namespace gantree::kueue {
 
-std::uint64_t Outbox::order(Step& step, Urgency urgency, Write write, OpenOrder about) {
-  const std::uint64_t id = next_++;
+std::uint64_t Outbox::order(Step& step, Urgency urgency, Write write, OrderTarget about) {
+  const std::uint64_t id = ++orders_;
   if (urgency != Urgency::kEvent) {
     open_.emplace(id, std::move(about));
   }
@@ -19,12 +19,12 @@ void Outbox::notify(Step& step, const Notice& notice, Time now) {
   order(step, Urgency::kEvent, event(notice, instance_, ++events_, now), {});
 }
 
-std::optional<OpenOrder> Outbox::close(std::uint64_t order) {
+std::optional<OrderTarget> Outbox::close(std::uint64_t order) {
   const auto it = open_.find(order);
   if (it == open_.end()) {
     return std::nullopt;
   }
-  OpenOrder about = std::move(it->second);
+  OrderTarget about = std::move(it->second);
   open_.erase(it);
   return about;
 }

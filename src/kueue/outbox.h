@@ -19,7 +19,7 @@ struct Notice;
 namespace gantree::kueue {
 
 // What a write was to. Keys; "" where it was not to one.
-struct OpenOrder {
+struct OrderTarget {
   std::string workload = {};
   std::string job = {};
   std::string pod = {};
@@ -32,19 +32,19 @@ struct OpenOrder {
 
 class Outbox {
  public:
-  // `instance`: who writes events.
-  explicit Outbox(std::string instance) : instance_(std::move(instance)) {}
+  // `orders`: how many were given by all families. `instance`: who writes events.
+  Outbox(std::uint64_t& orders, std::string instance) : orders_(orders), instance_(std::move(instance)) {}
 
   // Returns the number of the order.
-  std::uint64_t order(Step& step, Urgency urgency, Write write, OpenOrder about);
+  std::uint64_t order(Step& step, Urgency urgency, Write write, OrderTarget about);
   void notify(Step& step, const Notice& notice, Time now);
   // What an order was about, once; nothing where it is not known.
-  [[nodiscard]] std::optional<OpenOrder> close(std::uint64_t order);
+  [[nodiscard]] std::optional<OrderTarget> close(std::uint64_t order);
 
  private:
+  std::uint64_t& orders_;
   std::string instance_;
-  std::map<std::uint64_t, OpenOrder> open_;
-  std::uint64_t next_ = std::uint64_t{1} << 62U;  // apart from those of the scheduler
+  std::map<std::uint64_t, OrderTarget> open_;
   std::uint64_t events_ = 0;
 };
 

@@ -30,6 +30,7 @@ struct Account {
   std::set<QuotaId> freed_quota = {};  // roots of trees in which some came free
   bool refused = false;                // somebody was told to wait: others may have to leave for it
   std::uint64_t ended = 0;             // how many gangs have ended, or were deleted
+  std::uint64_t orders = 0;            // how many were given, of all families: each has its number
 
   [[nodiscard]] QuotaId root_of(QuotaId cell) const {
     while (quota.cell(cell).parent) {
@@ -45,6 +46,18 @@ struct Account {
       }
     }
     return false;
+  }
+  // Those that leave, of all families. A pod that two families know of leaves once.
+  [[nodiscard]] std::vector<Leaver> leavers(Time now) const {
+    std::vector<Leaver> leaving;
+    for (Family* family : families) {
+      family->add_leavers(now, leaving);
+    }
+    std::set<std::string> counted;
+    for (Leaver& leaver : leaving) {
+      std::erase_if(leaver.pods, [&](const std::string& pod) { return !counted.insert(pod).second; });
+    }
+    return leaving;
   }
   // Whether anybody's room is held until that one has left.
   [[nodiscard]] bool is_waited_for(const std::string& id) const {

@@ -25,6 +25,8 @@ struct Leaver {
   std::string id;  // as a Waiter's blockers name it
   QuotaDemand used = {};
   std::vector<std::string> pods = {};  // keys in the cluster, of what holds room for pods too
+  // It goes for those of higher priority alone; nothing: it goes in any case.
+  std::optional<std::int64_t> priority = {};
 };
 
 // A gang that runs and may be evicted.
@@ -85,6 +87,8 @@ class Family {
   [[nodiscard]] virtual bool still_leaves(const std::string& id) const = 0;
   // Evicts one of its victims for another gang, of this or another family.
   virtual Leaver evict(const RunningGang& victim, const Waiter& by, const Eviction& eviction, Time now, Step& step) = 0;
+  // A gang of that priority, of whichever family, was given room on those hosts which others have still to leave.
+  virtual void make_way(const std::set<std::string>& /*hosts*/, std::int64_t /*priority*/, Step&) {}
   // It was given a victim's place, and is told whose.
   virtual void told_of_victim(const Waiter& /*by*/, const std::string& /*victim*/, const Eviction& /*eviction*/, Time,
                               Step&) {}

@@ -28,9 +28,10 @@ enum class PodPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed };
 //      └──── bind failed ───┘
 struct LivePod {
   std::string uid;
-  std::string gang;  // id; see GangTable
-  std::string text;  // as LiveObject; where assumed, with the node in it; "" where it has ended
-  std::string node;  // bound or assumed
+  std::string gang;       // id; see GangTable
+  std::string text;       // as LiveObject; where assumed, with the node in it; "" where it has ended
+  std::string node;       // bound or assumed
+  std::string nominated;  // the node on which room is made for it, as its status says; only where it has none
   PodPhase phase = PodPhase::kPending;
   std::int64_t priority = 0;
   std::int64_t created_seconds = 0;

@@ -23,6 +23,21 @@ std::string_view clipped(std::string_view text, std::size_t most) {
   return text.substr(0, most);
 }
 
+json::Out condition(std::string_view type, std::string_view status, std::string_view reason, std::string_view message,
+                    Time now) {
+  json::Out condition = json::Out::object();
+  condition.add("type", type).add("status", status).add("reason", reason).add("message", message);
+  condition.add("lastProbeTime", json::Out()).add("lastTransitionTime", rfc3339(now));
+  return condition;
+}
+
+Write status_patch(const ObjectRef& pod, json::Out status) {
+  json::Out patch = json::Out::object();
+  patch.add("metadata", json::Out::object().add("uid", pod.uid));
+  patch.add("status", std::move(status));
+  return {.verb = WriteVerb::kPatchStatus, .object = pod, .node = {}, .body = patch.to_json(false)};
+}
+
 }  // namespace
 
 ObjectRef pod_ref(std::string_view key, std::string_view uid) {
@@ -39,15 +54,32 @@ std::string condition_message(const Verdict& verdict) {
   return fmt::format("{}: {}", to_string(verdict.reason), verdict.message);
 }
 
-Write pod_waits(const ObjectRef& pod, const Verdict& verdict, Time now) {
-  json::Out condition = json::Out::object();
-  condition.add("type", "PodScheduled").add("status", "False").add("reason", kUnschedulable);
-  condition.add("message", condition_message(verdict));
-  condition.add("lastProbeTime", json::Out()).add("lastTransitionTime", rfc3339(now));
-  json::Out patch = json::Out::object();
-  patch.add("metadata", json::Out::object().add("uid", pod.uid));
-  patch.add("status", json::Out::object().add("conditions", json::Out::Array{std::move(condition)}));
-  return {.verb = WriteVerb::kPatchStatus, .object = pod, .node = {}, .body = patch.to_json(false)};
+Write pod_waits(const ObjectRef& pod, const Verdict& verdict, std::optional<std::string_view> nominated, Time now) {
+  json::Out status = json::Out::object();
+  status.add("conditions",
+             json::Out::Array{condition("PodScheduled", "False", kUnschedulable, condition_message(verdict), now)});
+  if (nominated) {
+    status.add("nominatedNodeName", nominated->empty() ? json::Out() : json::Out(*nominated));
+  }
+  return status_patch(pod, std::move(status));
+}
+
+Write clear_nomination(const ObjectRef& pod) {
+  return status_patch(pod, json::Out::object().add("nominatedNodeName", json::Out()));
+}
+
+Write preempt_pod(const ObjectRef& pod, const Preemptor& by, Time now) {
+  std::string message =
+      fmt::format("{}: preempting to accommodate higher priority pods, preemptor: {}", by.scheduler, by.gang);
+  if (!by.pod.empty()) {
+    message += fmt::format(", triggerpod: {}", by.pod);
+  }
+  json::Out status = json::Out::object();
+  status.add("conditions",
+             json::Out::Array{condition("DisruptionTarget", "True", "PreemptionByScheduler", message, now)});
+  Write write = status_patch(pod, std::move(status));
+  write.verb = WriteVerb::kPreempt;
+  return write;
 }
 
 Write event(const Notice& notice, std::string_view instance, std::uint64_t number, Time now) {

@@ -48,7 +48,7 @@ constexpr Kept kPodSpec[] = {{"schedulerName"},
                              {"containers", kContainer},
                              {"initContainers", kContainer}};
 constexpr Kept kCondition[] = {{"type"}, {"status"}, {"reason"}, {"message"}};
-constexpr Kept kPodStatus[] = {{"phase"}, {"conditions", kCondition}};
+constexpr Kept kPodStatus[] = {{"phase"}, {"nominatedNodeName"}, {"conditions", kCondition}};
 constexpr Kept kPod[] = {{"metadata", kMetadata}, {"spec", kPodSpec}, {"status", kPodStatus}};
 
 // Of a pod that has a node only what it takes there, and whose it is. There are many of these.

@@ -24,14 +24,6 @@ constexpr std::chrono::milliseconds kEvery{250};
 // The usual grace of pods, twice.
 constexpr std::chrono::seconds kPatience{60};
 
-// A pod that two families know of leaves once.
-void count_pods_once(std::vector<Leaver>& leaving) {
-  std::set<std::string> counted;
-  for (Leaver& leaver : leaving) {
-    std::erase_if(leaver.pods, [&](const std::string& pod) { return !counted.insert(pod).second; });
-  }
-}
-
 }  // namespace
 
 // Whether it takes nothing by share now, though others like it may: it gave way itself, and nothing has ended since.
@@ -182,16 +174,13 @@ Preemption::Asking Preemption::waited_for(Time now) {
 }
 
 void Preemption::look(Asking asking, Time now, Step& step) {
-  std::vector<Leaver> leaving;
+  std::vector<Leaver> leaving = account_.leavers(now);
   std::vector<Victim> running;
-  const auto highest = std::max_element(asking.begin(), asking.end(), [](const auto& a, const auto& b) {
-    return a.first.priority < b.first.priority;
-  });
+  const auto highest = std::max_element(
+      asking.begin(), asking.end(), [](const auto& a, const auto& b) { return a.first.priority < b.first.priority; });
   for (Family* family : account_.families) {
-    family->add_leavers(now, leaving);
     family->add_victims(highest->first.priority, running);
   }
-  count_pods_once(leaving);
   account_.budgets.shield(running);
   std::map<Key, Victim> victims;
   for (Victim& victim : running) {
@@ -234,9 +223,13 @@ void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victim
   Cluster& cluster = account_.cluster;
   std::vector<Submission> asks{*waiter.submission};
   precedence_.let_stand_by(asks);
+  const std::int64_t priority = waiter.submission->priority;
+  const auto goes = [&](const Leaver& leaver) { return !leaver.priority || *leaver.priority < priority; };
   for (const Leaver& leaver : leaving) {
-    account_.quota.give(leaver.used);
-    std::for_each(leaver.pods.begin(), leaver.pods.end(), [&](const auto& pod) { cluster.lend(pod); });
+    if (goes(leaver)) {
+      account_.quota.give(leaver.used);
+      std::for_each(leaver.pods.begin(), leaver.pods.end(), [&](const auto& pod) { cluster.lend(pod); });
+    }
   }
   waiter.looked_at = now;
   const Plan plan = run_cycle(cluster, account_.quota, std::move(asks));
@@ -248,8 +241,10 @@ void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victim
     account_.quota.take(victim.used);
   }
   for (const Leaver& leaver : leaving) {
-    account_.quota.take(leaver.used);
-    std::for_each(leaver.pods.begin(), leaver.pods.end(), [&](const auto& pod) { cluster.take_back(pod); });
+    if (goes(leaver)) {
+      account_.quota.take(leaver.used);
+      std::for_each(leaver.pods.begin(), leaver.pods.end(), [&](const auto& pod) { cluster.take_back(pod); });
+    }
   }
   if (decision.state != GangState::kPlaced) {
     refuse(waiter, decision, now, step);
@@ -258,6 +253,13 @@ void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victim
   waiter.fruitless = 0;
   waiter.family->hold(waiter, decision, now);
   step.wake_by(now);  // those that it held up may be tried
+  const std::set<std::string> hosts = waiter.family->held_hosts(waiter);
+  for (Family* family : account_.families) {
+    family->make_way(hosts, priority, step);
+  }
+  for (Leaver& leaver : leaving) {
+    std::erase_if(leaver.pods, [&](const std::string& pod) { return cluster.node_of(pod).empty(); });
+  }
   std::vector<Leaver> evicted;
   for (const Eviction& eviction : plan.evictions) {
     const Victim& victim = victims.at({eviction.dialect, eviction.key});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "dialects/topologies.h"
 #include "engine/domain_tree.h"
 #include "live/notices.h"
@@ -20,17 +21,29 @@ constexpr std::size_t kMostRemarks = 1000;
 
 }  // namespace
 
-LiveScheduler::LiveScheduler(SchedulerOptions options)
-    : options_(std::move(options)), dialects_(live_dialects(options_.schedulers)) {
+LiveScheduler::LiveScheduler(Account& account, SchedulerOptions options)
+    : options_(std::move(options)),
+      dialects_(live_dialects(options_.schedulers)),
+      kinds_(kinds()),
+      account_(account),
+      cluster_(account.cluster) {
   account_.families.push_back(this);
 }
+
+LiveScheduler::LiveScheduler(std::unique_ptr<Alone> alone, SchedulerOptions options)
+    : LiveScheduler(alone->account, std::move(options)) {
+  alone_ = std::move(alone);
+}
+
+LiveScheduler::LiveScheduler(SchedulerOptions options) : LiveScheduler(std::make_unique<Alone>(), std::move(options)) {}
 
 LiveScheduler::~LiveScheduler() = default;
 
 Step LiveScheduler::step(Time now) {
+  GANTREE_CHECK(alone_ != nullptr);
   Step step;
   begin(now, step);
-  decide(now, step);
+  alone_->decider.decide(now, step);
   finish(now, step);
   return step;
 }
@@ -48,6 +61,9 @@ void LiveScheduler::begin(Time now, Step& step) {
   }
   order_again(now, step);
   follow_evicted();
+  if (std::exchange(restores_, false)) {
+    restore_held(now, step);
+  }
   keep_held(now, step);
   read_config(step);
   refresh(now, step);

@@ -38,6 +38,7 @@
 namespace gantree {
 
 struct Notice;
+struct Preemptor;
 
 struct SchedulerOptions {
   std::vector<std::string> schedulers = {"gantree", "koord-scheduler", "kai-scheduler"};
@@ -56,6 +57,7 @@ struct OpenOrder {
   std::string pod = {};  // to bind or to evict
   std::string uid = {};
   std::string gang = {};
+  std::string body = {};
   int attempts = 1;
   bool uncertain = false;  // an attempt may have been executed
   bool cluster = false;    // the status of what concerns the whole cluster
@@ -76,11 +78,19 @@ struct Evicted {
   Time since = {};
 };
 
+// A pod of another scheduler that has no node, and names one where room is made for it.
+struct Nomination {
+  std::string uid;
+  std::string node;
+  std::int64_t priority = 0;
+  bool cleared = false;  // by us, which is not seen yet: its room is not booked
+};
+
 // A gang that runs, as it was read.
 struct ReadRunning {
-  std::optional<RunningGang> gang;                  // nothing where it could not be read
-  std::vector<std::pair<LabelMap, int>> labels;     // as Victim has it
-  bool labelled = false;                            // whether those were read
+  std::optional<RunningGang> gang;               // nothing where it could not be read
+  std::vector<std::pair<LabelMap, int>> labels;  // as Victim has it
+  bool labelled = false;                         // whether those were read
   bool stale = false;
 };
 
@@ -92,6 +102,10 @@ struct HalfBound {
 
 class LiveScheduler final : public Family {
  public:
+  // On the account of all families, which must outlive it. Who decides for all calls begin(), decides, and calls
+  // finish(); step() is for one that is alone.
+  LiveScheduler(Account& account, SchedulerOptions options);
+  // Alone, on a cluster of its own.
   explicit LiveScheduler(SchedulerOptions options);
   ~LiveScheduler() override;
 
@@ -100,6 +114,8 @@ class LiveScheduler final : public Family {
 
   // The kinds to watch, core ones included.
   [[nodiscard]] std::vector<ApiKind> kinds() const;
+  // Whether objects of a kind matter here.
+  [[nodiscard]] bool takes(std::string_view group, std::string_view kind) const;
 
   // An object as it is now. Fails where it is malformed; then what was known of it stays.
   [[nodiscard]] Result<> changed(LiveObject object, Time now);
@@ -108,9 +124,8 @@ class LiveScheduler final : public Family {
   // What happened is taken in, and who asks stands in line; then it is decided for all families, and what follows from
   // it is written and told. To be called when all that is known has been handed over, by the leader alone.
   void begin(Time now, Step& step);
-  void decide(Time now, Step& step) { decider_.decide(now, step); }
   void finish(Time now, Step& step);
-  // All of that, where there is no other family.
+  // Both, and the decision between them.
   [[nodiscard]] Step step(Time now);
   void answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
 
@@ -128,8 +143,6 @@ class LiveScheduler final : public Family {
   [[nodiscard]] std::set<std::string> take_freed_nodes(Time now);
 
   [[nodiscard]] Cluster& cluster() { return cluster_; }
-  // Of all families.
-  [[nodiscard]] Account& account() { return account_; }
   [[nodiscard]] const GangTable& table() const { return table_; }
 
   [[nodiscard]] std::vector<Waiter*> take_changed() override;
@@ -147,10 +160,17 @@ class LiveScheduler final : public Family {
   [[nodiscard]] std::optional<std::int64_t> lowest_running() const override { return table_.lowest_bound(); }
   void add_leavers(Time now, std::vector<Leaver>& leavers) override;
   [[nodiscard]] bool still_leaves(const std::string& id) const override;
+  void make_way(const std::set<std::string>& hosts, std::int64_t priority, Step& step) override;
   Leaver evict(const RunningGang& victim, const Waiter& by, const Eviction& eviction, Time now, Step& step) override;
 
  private:
   using Bundle = std::vector<std::string>;
+  // Who is alone keeps the account and decides itself.
+  struct Alone {
+    Cluster cluster = {};
+    Account account{cluster};
+    Decider decider{account};
+  };
   // A gang that holds room with which it cannot start, in short of holds and bindings under way.
   struct Half {
     Submission submission;
@@ -178,6 +198,7 @@ class LiveScheduler final : public Family {
   [[nodiscard]] bool may_be_read(const Bundle& bundle, Time now, std::set<std::string>& later, Step& step);
   void note_promised();
   void read(const std::vector<Bundle>& bundles, Time now, Step& step);
+  [[nodiscard]] Result<Reading> read_alone(const Bundle& bundle, Step& step);
   void take_submission(Submission submission, const Bundle& bundle);
   void set_unreadable_aside(const std::vector<Bundle>& bundles, Time now, Step& step);
   // The one of the bundle, from now on; and that it does not ask.
@@ -189,12 +210,23 @@ class LiveScheduler final : public Family {
   [[nodiscard]] std::vector<json::Document> documents_of(const std::vector<Bundle>& bundles, Step& step);
   [[nodiscard]] std::size_t bytes_of(const Bundle& bundle);
   [[nodiscard]] std::vector<std::string> assume(const Decision& decision, Time now);
+  void settle_on(const std::string& pod, const std::string& node, Time now);
+  // A pod of another scheduler, as it is now; `pod`: nullptr where it has ended.
+  void note_nomination(const std::string& key, const NamedObject& named, const PodRecord* pod);
+  // Holds, for gangs that wait for others to leave, the room that their pods name.
+  void restore_held(Time now, Step& step);
+  void restore_held(const Bundle& bundle, const std::vector<Leaver>& leaving, Time now, Step& step);
+  [[nodiscard]] bool assume_nominated(const std::string& pod, Time now);
+  [[nodiscard]] bool lacks_pods(const Bundle& bundle, bool as_is, Step& step);
 
   [[nodiscard]] std::vector<Bundle> evictable(std::int64_t below);
   void read_running(const std::vector<Bundle>& bundles);
   [[nodiscard]] bool shielded(const Bundle& bundle) const;
   void undo(const Decision& decision);
-  void evict(const Bundle& bundle, std::string_view reason, std::string_view why, Time now, Step& step);
+  [[nodiscard]] Preemptor preemptor_of(const Waiter& waiter);
+  // `by`: who preempts it; nullptr where it goes for nobody in particular.
+  void evict(const Bundle& bundle, std::string_view reason, std::string_view why, const Preemptor* by, Time now,
+             Step& step);
   void give_back(Time now, Step& step);
   void follow_half_bound(Time now);
   [[nodiscard]] bool is_in_flight(const Bundle& bundle);
@@ -218,7 +250,8 @@ class LiveScheduler final : public Family {
   void order_again(Time now, Step& step);
   void report_answered(const OpenOrder& open, Answer answer, Time now);
   void binding_answered(const OpenOrder& open, Answer answer, Time now);
-  void order_pod(Step& step, WriteVerb verb, const std::string& pod, int attempts, bool uncertain = false);
+  // Requires that the pod is known; uid and gang are filled in.
+  void order_pod(Step& step, OpenOrder open);
   void report(Time now, Step& step);
   // Whether nobody who starts together with that gang has a node.
   [[nodiscard]] bool is_idle(const std::string& id);
@@ -228,11 +261,14 @@ class LiveScheduler final : public Family {
   void order(Step& step, Urgency urgency, Write write, OpenOrder open = {});
   void notify(Step& step, const Notice& notice, Time now);
 
+  LiveScheduler(std::unique_ptr<Alone> alone, SchedulerOptions options);
+
   SchedulerOptions options_;
   std::vector<std::unique_ptr<LiveDialect>> dialects_;
-  Cluster cluster_;
-  Account account_{cluster_};
-  Decider decider_{account_};
+  std::vector<ApiKind> kinds_;
+  std::unique_ptr<Alone> alone_;  // nullptr where others share the account
+  Account& account_;
+  Cluster& cluster_;
   Daemons daemons_{cluster_};
   GangTable table_;
   Turns turns_;
@@ -246,12 +282,13 @@ class LiveScheduler final : public Family {
   std::set<std::string> unreported_;  // gangs whose status may be out of date
   bool config_changed_ = true;
   bool volumes_changed_ = false;
-  bool stood_by_ = false;                           // changes were not remembered one by one
-  std::optional<std::uint64_t> read_structure_;     // of the nodes, when what waits was read
-  std::map<std::string, GangWaiter> waiters_;       // by the first gang of the bundle
-  std::map<std::string, std::string> asks_with_;    // the other gangs of those bundles: the first one
-  std::set<std::string> changed_;                   // those of them that take_changed() has to tell of
-  std::set<std::string> untold_;                    // those of them that have still to be told why they wait
+  bool stood_by_ = false;                         // changes were not remembered one by one
+  std::optional<std::uint64_t> read_structure_;   // of the nodes, when what waits was read
+  std::map<std::string, GangWaiter> waiters_;     // by the first gang of the bundle
+  std::map<std::string, std::string> asks_with_;  // the other gangs of those bundles: the first one
+  std::set<std::string> holding_;                 // those of them that hold room which others have still to leave
+  std::set<std::string> changed_;                 // those of them that take_changed() has to tell of
+  std::set<std::string> untold_;                  // those of them that have still to be told why they wait
   std::map<std::string, std::shared_ptr<ReadRunning>> running_;  // gangs that run, by gang; as far as they were read
   std::map<std::string, Evicted> evicted_;                       // by id; see Leaver
   std::map<std::uint64_t, OpenOrder> open_;
@@ -259,9 +296,10 @@ class LiveScheduler final : public Family {
   std::multimap<Time, OpenOrder> again_;         // refused orders by when to try again; their room is kept meanwhile
   std::multimap<Time, std::string> look_again_;  // gangs by when to look at them again, whatever happens
   std::map<std::string, Time> going_;            // pods on a node that are being deleted, anyone's; since when
+  std::map<std::string, Nomination> nominated_;  // of pods of other schedulers, by pod
+  bool restores_ = true;                         // holds have still to be restored from what pods say
   std::map<std::string, HalfBound> half_bound_;  // by the first gang of the bundle
   Time next_give_back_ = {};
-  std::uint64_t next_order_ = 1;
   std::uint64_t events_ = 0;
   std::set<std::string> remarked_;  // said once
   std::optional<std::uint64_t> reported_structure_;

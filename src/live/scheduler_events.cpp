@@ -3,14 +3,13 @@
 
 #include <algorithm>
 
-#include "base/whole_number.h"
 #include "dialects/core/metadata.h"
 #include "dialects/core/node.h"
 #include "dialects/core/pod.h"
-#include "dialects/kueue/names.h"
 #include "dialects/not_live.h"
 #include "live/notices.h"
 #include "live/parsed.h"
+#include "live/pod_fields.h"
 #include "live/scheduler.h"
 
 namespace gantree {
@@ -34,11 +33,6 @@ std::string config_key(std::string_view group, std::string_view kind, std::strin
   key += ' ';
   key += key_of(ns, name);
   return key;
-}
-
-std::string_view text_in(json::Value object, std::string_view key) {
-  const json::Value value = text_at(object, key);
-  return value ? value.text() : std::string_view();
 }
 
 PodPhase phase_of(json::Value pod) {
@@ -83,14 +77,13 @@ LivePod read_pod(const LiveObject& object, const NamedObject& named) {
   pod.phase = phase_of(value);
   pod.node = text_in(spec, "nodeName");
   pod.gated = is_gated(spec);
-  if (const json::Value priority = spec["priority"]; priority && priority.kind() == json::Kind::kNumber) {
-    pod.priority = whole_number<std::int64_t>(priority.text()).value_or(0);
-  }
-  pod.queued = text_at(map_at(named.object.metadata(), "annotations"), kueue::kWorkloadAnnotation).present();
+  pod.priority = priority_in(spec);
+  pod.queued = is_of_queue(named.object);
   pod.deleting = text_at(named.object.metadata(), "deletionTimestamp").present();
   pod.created_seconds = created_of(named.object);
   if (pod.node.empty()) {
     read_told(value, pod);
+    pod.nominated = nominated_node(value);
     PodNeeds needs = read_needs(object.ns, object.name, spec);
     needs.refusal = not_honoured_live(named.object.metadata(), spec);
     if (object.oversized) {
@@ -123,6 +116,11 @@ std::vector<ApiKind> LiveScheduler::kinds() const {
     kinds.insert(kinds.end(), more.begin(), more.end());
   }
   return kinds;
+}
+
+bool LiveScheduler::takes(std::string_view group, std::string_view kind) const {
+  return std::any_of(kinds_.begin(), kinds_.end(),
+                     [&](const ApiKind& known) { return known.group == group && known.kind == kind; });
 }
 
 bool LiveScheduler::is_ours(std::string_view scheduler) const {
@@ -249,7 +247,11 @@ Result<> LiveScheduler::pod_changed(LiveObject object, Time now) {
       daemons_.pod_bound(key, key_of(object.ns, (*record)->owner.name), (*record)->node, (*record)->requests);
     }
   }
-  return ours ? own_pod_changed(std::move(object), named, now) : Result<>();
+  if (!ours) {
+    note_nomination(key, named, record->has_value() ? &**record : nullptr);
+    return {};
+  }
+  return own_pod_changed(std::move(object), named, now);
 }
 
 Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& named, Time now) {
@@ -322,6 +324,7 @@ std::set<std::string> LiveScheduler::take_freed_nodes(Time now) {
 void LiveScheduler::pod_removed(const std::string& key, Time now) {
   leave(key, now);
   going_.erase(key);
+  nominated_.erase(key);
   if (const LivePod* pod = table_.find_pod(key)) {
     touch(pod->gang);
     table_.remove_pod(key);

@@ -18,6 +18,8 @@ using std::chrono::minutes;
 
 // Pods may take as long as their grace to go.
 constexpr milliseconds kHeldFor = minutes(30);
+// Pods that should name the node where room is made for them, and do not, are told again.
+constexpr milliseconds kToldAgain = std::chrono::seconds(30);
 
 std::string pod_id(const std::string& key) {
   return "pod " + key;
@@ -62,6 +64,7 @@ void LiveScheduler::hold(Waiter& waiter, const Decision& decision, Time now) {
   gangs.asks = false;
   gangs.held = assume(decision, now);
   gangs.held_since = now;
+  holding_.insert(gangs.bundle.front());
   account_.lines.take_out(waiter);
 }
 
@@ -74,9 +77,8 @@ std::set<std::string> LiveScheduler::held_hosts(const Waiter& waiter) const {
 }
 
 bool LiveScheduler::waits_for(const std::string& leaver) const {
-  return std::any_of(waiters_.begin(), waiters_.end(), [&](const auto& item) {
-    return !item.second.held.empty() && item.second.blockers.contains(leaver);
-  });
+  return std::any_of(holding_.begin(), holding_.end(),
+                     [&](const std::string& front) { return waiters_.at(front).blockers.contains(leaver); });
 }
 
 // The bundles all of whose pods are settled on nodes, of lower priority than that; not what queues have admitted, which
@@ -137,8 +139,7 @@ void LiveScheduler::read_running(const std::vector<Bundle>& bundles) {
       for (const std::string& key : !labels || gang == nullptr ? std::set<std::string>() : gang->pods) {
         const auto parsed = parse(table_.find_pod(key)->text);
         json::Reader reader(kNoFile, key);
-        one->labels.emplace_back(
-            parsed ? read_labels(reader, parsed->object.metadata(), "labels") : LabelMap(), 1);
+        one->labels.emplace_back(parsed ? read_labels(reader, parsed->object.metadata(), "labels") : LabelMap(), 1);
       }
     }
   }
@@ -199,8 +200,14 @@ void LiveScheduler::add_leavers(Time now, std::vector<Leaver>& leavers) {
     }
   }
   for (const auto& [key, since] : going_) {
-    if (!counted.contains(key) && now < since + kHeldFor && !cluster_.node_of(key).empty()) {
+    const bool stays = promises_ != nullptr && promises_->outlives(key);
+    if (!stays && !counted.contains(key) && now < since + kHeldFor && !cluster_.node_of(key).empty()) {
       leavers.push_back({.id = pod_id(key), .used = {}, .pods = {key}});
+    }
+  }
+  for (const auto& [key, nomination] : nominated_) {
+    if (!nomination.cleared) {
+      leavers.push_back({.id = "nomination " + key, .used = {}, .pods = {key}, .priority = nomination.priority});
     }
   }
 }
@@ -209,7 +216,22 @@ bool LiveScheduler::still_leaves(const std::string& id) const {
   return evicted_.contains(id) || (id.starts_with("pod ") && going_.contains(id.substr(4)));
 }
 
-Leaver LiveScheduler::evict(const RunningGang& victim, const Waiter&, const Eviction& eviction, Time now, Step& step) {
+// Who preempts, as the condition of its victims says.
+Preemptor LiveScheduler::preemptor_of(const Waiter& waiter) {
+  const GangKey& key = waiter.submission->key;
+  Preemptor preemptor{.scheduler = options_.schedulers.front(), .gang = key.ns + "/" + key.name, .pod = {}};
+  if (waiter.family == this && !gangs_of(waiter).held.empty()) {
+    preemptor.pod = gangs_of(waiter).held.front();
+    if (const auto parsed = parse(table_.find_pod(preemptor.pod)->text)) {
+      const json::Value scheduler = text_at(parsed->object.value["spec"], "schedulerName");
+      preemptor.scheduler = scheduler ? std::string(scheduler.text()) : preemptor.scheduler;
+    }
+  }
+  return preemptor;
+}
+
+Leaver LiveScheduler::evict(const RunningGang& victim, const Waiter& by, const Eviction& eviction, Time now,
+                            Step& step) {
   const Bundle bundle = table_.bundle(GangTable::id_of(victim.key));
   const std::string& front = bundle.front();
   Leaver leaver{.id = front.starts_with('/') ? pod_id(front.substr(1)) : "gang " + front};
@@ -225,7 +247,8 @@ Leaver LiveScheduler::evict(const RunningGang& victim, const Waiter&, const Evic
       }
     }
   }
-  evict(bundle, to_string(eviction.reason), eviction.message, now, step);
+  const Preemptor preemptor = preemptor_of(by);
+  evict(bundle, to_string(eviction.reason), eviction.message, &preemptor, now, step);
   return leaver;
 }
 
@@ -238,7 +261,8 @@ void LiveScheduler::undo(const Decision& decision) {
   }
 }
 
-void LiveScheduler::evict(const Bundle& bundle, std::string_view reason, std::string_view why, Time now, Step& step) {
+void LiveScheduler::evict(const Bundle& bundle, std::string_view reason, std::string_view why, const Preemptor* by,
+                          Time now, Step& step) {
   ++step.figures.gangs_evicted;
   step.news.push_back(fmt::format("evicting gang \"{}\", which {}", bundle.front(), why));
   for (const std::string& id : bundle) {
@@ -255,7 +279,10 @@ void LiveScheduler::evict(const Bundle& bundle, std::string_view reason, std::st
       if (pod.node.empty() || pod.ended() || pod.deleting) {
         continue;
       }
-      order_pod(step, WriteVerb::kEvict, key, 1);
+      order_pod(step, by ? OpenOrder{.verb = WriteVerb::kPreempt,
+                                     .pod = key,
+                                     .body = preempt_pod(pod_ref(key, pod.uid), *by, now).body}
+                         : OpenOrder{.verb = WriteVerb::kEvict, .pod = key});
       notify(step,
              {.about = pod_ref(key, pod.uid), .warning = true, .reason = reason, .action = "Evicting", .note = why},
              now);
@@ -298,13 +325,17 @@ bool LiveScheduler::still_good(const std::vector<std::string>& pods) const {
 }
 
 void LiveScheduler::keep_held(Time now, Step& step) {
-  for (auto& [front, waiter] : waiters_) {
-    if (!waiter.held.empty() && keep_held(waiter, now, step)) {
-      waiter.held.clear();
-      waiter.blockers.clear();
-      waiter.held_until.reset();
-      touch(front);
+  for (auto it = holding_.begin(); it != holding_.end();) {
+    GangWaiter& waiter = waiters_.at(*it);
+    if (!keep_held(waiter, now, step)) {
+      ++it;
+      continue;
     }
+    waiter.held.clear();
+    waiter.blockers.clear();
+    waiter.held_until.reset();
+    touch(*it);
+    it = holding_.erase(it);
   }
 }
 
@@ -316,7 +347,7 @@ bool LiveScheduler::keep_held(GangWaiter& waiter, Time now, Step& step) {
   });
   if (whole && waiter.blockers.empty() && still_good(waiter.held)) {
     for (const std::string& key : waiter.held) {
-      order_pod(step, WriteVerb::kBind, key, 1);
+      order_pod(step, {.verb = WriteVerb::kBind, .pod = key});
     }
     ++step.figures.gangs_placed;
     step.figures.pods_placed += static_cast<int>(waiter.held.size());
@@ -330,6 +361,12 @@ bool LiveScheduler::keep_held(GangWaiter& waiter, Time now, Step& step) {
   const Time until = waiter.held_until.value_or(waiter.held_since + kHeldFor);
   if (whole && !waiter.blockers.empty() && now < until) {
     step.wake_by(until);
+    if (waiter.verdict && std::any_of(waiter.held.begin(), waiter.held.end(), [&](const std::string& key) {
+          const LivePod& pod = *table_.find_pod(key);
+          return pod.nominated != pod.node && now - pod.told_at >= kToldAgain;
+        })) {
+      untold_.insert(waiter.bundle.front());
+    }
     return false;
   }
   // A pod of it has gone, or the others do not go: it is looked at anew.

@@ -133,10 +133,7 @@ std::optional<Submission> LiveScheduler::half_started(const Bundle& bundle, Step
       return std::nullopt;
     }
   }
-  Quota quota;
-  std::vector<Error> faults;
-  auto reading = take_in(readers_of(dialects_), documents_of({bundle}, step), std::nullopt, cluster_, quota, &faults);
-  cluster_.forget_running();
+  Result<Reading> reading = read_alone(bundle, step);
   if (!reading) {
     return std::nullopt;
   }
@@ -186,7 +183,9 @@ void LiveScheduler::resolve(std::vector<Half>& halves, std::size_t which, Time n
     }
   };
   for (const auto& [key, since] : going_) {
-    lend(key);
+    if (promises_ == nullptr || !promises_->outlives(key)) {
+      lend(key);
+    }
   }
   for (const Half& other : halves) {
     if (half_bound_.at(other.bundle.front()).given_back) {
@@ -221,7 +220,7 @@ void LiveScheduler::resolve(std::vector<Half>& halves, std::size_t which, Time n
 
 void LiveScheduler::give_back(const Half& half, std::string_view why, Time now, Step& step) {
   half_bound_.at(half.bundle.front()).given_back = now;
-  evict(half.bundle, "GaveBack", why, now, step);
+  evict(half.bundle, "GaveBack", why, nullptr, now, step);
 }
 
 }  // namespace gantree

@@ -70,6 +70,15 @@ std::string placed_message(const Decision& decision, Cluster& cluster) {
 
 }  // namespace
 
+// Its room there is booked.
+void LiveScheduler::settle_on(const std::string& pod, const std::string& node, Time now) {
+  table_.change_pod(pod, now, [&](LivePod& changed) {
+    changed.assumed = true;
+    changed.node = node;
+    changed.text = with_node(changed.text, node);
+  });
+}
+
 std::vector<std::string> LiveScheduler::assume(const Decision& decision, Time now) {
   std::vector<std::string> keys;
   for (const PodSetDecision& set : decision.pod_sets) {
@@ -83,11 +92,7 @@ std::vector<std::string> LiveScheduler::assume(const Decision& decision, Time no
         cluster_.name_assumed({.key = key, .node = node, .requests = set.requests});
         const LivePod* pod = table_.find_pod(key);
         GANTREE_CHECK(pod != nullptr && pod->waits());
-        table_.change_pod(key, now, [&](LivePod& changed) {
-          changed.assumed = true;
-          changed.node = node;
-          changed.text = with_node(changed.text, node);
-        });
+        settle_on(key, node, now);
         keys.push_back(std::move(key));
       }
     }
@@ -107,7 +112,7 @@ void LiveScheduler::grant(Waiter& waiter, const Decision& decision, Time now, St
   gangs.asks = false;
   gangs.verdict.reset();
   for (const std::string& key : assume(decision, now)) {
-    order_pod(step, WriteVerb::kBind, key, 1);
+    order_pod(step, {.verb = WriteVerb::kBind, .pod = key});
   }
   step.figures.waits.push_back(now - since);
   tell(bundle, {.state = GangState::kPlaced, .reason = {}, .message = placed_message(decision, cluster_)}, now, step);
@@ -125,7 +130,7 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
   open_.erase(it);
   if (open.pod.empty()) {
     report_answered(open, answer, now);
-  } else if (open.verb != WriteVerb::kEvict) {
+  } else if (open.verb == WriteVerb::kBind) {
     binding_answered(open, answer, now);
   } else if (answer != Answer::kDone && answer != Answer::kWithdrawn) {
     // A budget may forbid it for now. It is given up when nobody waits for it any more.
@@ -186,29 +191,33 @@ void LiveScheduler::binding_answered(const OpenOrder& open, Answer answer, Time 
   }
 }
 
-void LiveScheduler::order_pod(Step& step, WriteVerb verb, const std::string& key, int attempts, bool uncertain) {
-  const LivePod& pod = *table_.find_pod(key);
-  order(step, Urgency::kBinding,
-        {.verb = verb, .object = pod_ref(key, pod.uid), .node = verb == WriteVerb::kBind ? pod.node : "", .body = {}},
-        {.verb = verb, .pod = key, .uid = pod.uid, .gang = pod.gang, .attempts = attempts, .uncertain = uncertain});
+void LiveScheduler::order_pod(Step& step, OpenOrder open) {
+  const LivePod& pod = *table_.find_pod(open.pod);
+  open.uid = pod.uid;
+  open.gang = pod.gang;
+  Write write{.verb = open.verb,
+              .object = pod_ref(open.pod, pod.uid),
+              .node = open.verb == WriteVerb::kBind ? pod.node : "",
+              .body = open.body};
+  order(step, Urgency::kBinding, std::move(write), std::move(open));
 }
 
 void LiveScheduler::order_again(Time now, Step& step) {
   while (!again_.empty() && again_.begin()->first <= now) {
-    const OpenOrder open = std::move(again_.begin()->second);
+    OpenOrder open = std::move(again_.begin()->second);
     again_.erase(again_.begin());
     const LivePod* pod = table_.find_pod(open.pod);
     const auto evicted = [&](const auto& item) {
       return item.second.pods.contains(open.pod) && account_.is_waited_for(item.first);
     };
-    const bool wanted =
-        pod != nullptr && pod->uid == open.uid &&
-        (open.verb == WriteVerb::kBind
-             ? pod->assumed
-             : !pod->deleting && !pod->ended() &&
-                   (is_given_back(pod->gang) || std::any_of(evicted_.begin(), evicted_.end(), evicted)));
+    const bool wanted = pod != nullptr && pod->uid == open.uid &&
+                        (open.verb == WriteVerb::kBind ? pod->assumed
+                                                       : !pod->deleting && !pod->ended() &&
+                                                             (is_given_back(pod->gang) ||
+                                                              std::any_of(evicted_.begin(), evicted_.end(), evicted)));
     if (wanted) {
-      order_pod(step, open.verb, open.pod, open.attempts + 1, open.uncertain);
+      ++open.attempts;
+      order_pod(step, std::move(open));
     }
   }
   if (!again_.empty()) {
@@ -248,6 +257,7 @@ void LiveScheduler::stop_leading(Time now) {
   for (const auto& [front, waiter] : std::exchange(waiters_, {})) {
     undone.insert(waiter.held.begin(), waiter.held.end());
   }
+  holding_.clear();
   changed_.clear();
   untold_.clear();
   asks_with_.clear();
@@ -259,6 +269,7 @@ void LiveScheduler::stop_leading(Time now) {
   }
   look_again_.clear();
   half_bound_.clear();
+  restores_ = true;
   forget_assumed(undone, now);
 }
 
@@ -287,6 +298,7 @@ void LiveScheduler::start_leading(Time now) {
     }
   }
   under_way_.clear();
+  restores_ = true;
   forget_assumed(unseen, now);
 }
 
@@ -297,7 +309,7 @@ void LiveScheduler::stand_by() {
 }
 
 void LiveScheduler::order(Step& step, Urgency urgency, Write write, OpenOrder open) {
-  const std::uint64_t id = next_order_++;
+  const std::uint64_t id = ++account_.orders;
   if (urgency != Urgency::kEvent) {
     open_.emplace(id, std::move(open));
   }

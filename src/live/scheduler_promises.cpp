@@ -23,12 +23,8 @@ void LiveScheduler::bind_promised(Time now, Step& step) {
     }
     promises_->redeem(key);
     cluster_.upsert_pod({.key = key, .node = kept->node, .requests = kept->requests});
-    table_.change_pod(key, now, [&](LivePod& changed) {
-      changed.assumed = true;
-      changed.node = kept->node;
-      changed.text = with_node(changed.text, kept->node);
-    });
-    order_pod(step, WriteVerb::kBind, key, 1);
+    settle_on(key, kept->node, now);
+    order_pod(step, {.verb = WriteVerb::kBind, .pod = key});
     step.figures.pods_placed += 1;
     it = queued_.erase(it);
   }

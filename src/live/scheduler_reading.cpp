@@ -243,15 +243,19 @@ void LiveScheduler::take_submission(Submission submission, const Bundle& bundle)
   changed_.insert(front);
 }
 
+Result<Reading> LiveScheduler::read_alone(const Bundle& bundle, Step& step) {
+  Quota quota;
+  std::vector<Error> faults;
+  auto reading = take_in(readers_of(dialects_), documents_of({bundle}, step), std::nullopt, cluster_, quota, &faults);
+  cluster_.forget_running();
+  return reading;
+}
+
 // One of them cannot be read; the others shall not suffer. It is not looked at again for a while.
 void LiveScheduler::set_unreadable_aside(const std::vector<Bundle>& bundles, Time now, Step& step) {
   std::vector<Bundle> good;
   for (const Bundle& bundle : bundles) {
-    Quota quota;
-    std::vector<Error> faults;
-    const auto reading =
-        take_in(readers_of(dialects_), documents_of({bundle}, step), std::nullopt, cluster_, quota, &faults);
-    cluster_.forget_running();
+    const Result<Reading> reading = read_alone(bundle, step);
     if (reading) {
       good.push_back(bundle);
       continue;

@@ -109,13 +109,17 @@ void LiveScheduler::tell_pods(const LiveGang& gang, const Verdict& verdict, Time
     // Of those that were given room which others have still to leave, nobody binds any as yet.
     const bool waits = pod.waits() || (pod.assumed && verdict.reason == Reason::kPreempting);
     const bool told = pod.told_reason == kUnschedulable && is_about(pod.told_message, verdict);
-    if (!waits || (told && (pod.told_message == message || now - pod.told_at < kDetailsEvery))) {
+    const std::string_view nominated = pod.assumed ? std::string_view(pod.node) : std::string_view();
+    const bool moved = pod.nominated != nominated && now - pod.told_at >= kReportEvery;
+    if (!waits || (told && !moved && (pod.told_message == message || now - pod.told_at < kDetailsEvery))) {
       continue;
     }
     pod.told_reason = kUnschedulable;
     pod.told_message = message;
     pod.told_at = now;
-    order(step, Urgency::kStatus, pod_waits(pod_ref(key, pod.uid), verdict, now));
+    const bool same = pod.nominated == nominated;
+    order(step, Urgency::kStatus,
+          pod_waits(pod_ref(key, pod.uid), verdict, same ? std::nullopt : std::optional(nominated), now));
   }
 }
 

@@ -14,9 +14,9 @@
 namespace gantree {
 
 // Gives out submissions one by one. Inside a queue they go by goes_before(). Between the queues, the first of
-// each are compared: those that have begun before all others; those that stay within their quota before those that borrow; then by priority; among
-// borrowers by the queue's priority and by the smaller share of what it uses beyond its quota; then by creation
-// time and names.
+// each are compared: those that have begun before all others; those that stay within their quota before those that
+// borrow; then by priority; among borrowers by the queue's priority and by the smaller share of what it uses beyond its
+// quota; then by creation time and names.
 //
 // Quota may be taken and given between two calls, as long as changed() names every queue whose usage differs.
 // A step costs the logarithm of the number of queues.

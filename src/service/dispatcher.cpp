@@ -115,6 +115,27 @@ kube::Reply Dispatcher::overtaken() {
   return reply;
 }
 
+// An eviction would put a reason of its own into the pod's status. So a budget is asked by an eviction that is not
+// carried out, then the pod is told why it is deleted, and then it is deleted.
+void Dispatcher::preempt(const kube::ObjectKey& pod, const Write& write, const kube::Client::Done& done) {
+  const kube::Preconditions same{.uid = write.object.uid, .resource_version = {}};
+  auto remove = [&client = client_, pod, same, done](kube::Reply reply) {
+    if (reply.result != kube::CallResult::kOk) {
+      done(std::move(reply));
+      return;
+    }
+    client.remove(kube::pods(), pod, {.preconditions = same, .propagation = {}}, done);
+  };
+  auto tell = [&client = client_, pod, done, body = write.body, remove = std::move(remove)](kube::Reply reply) {
+    if (reply.result != kube::CallResult::kOk) {
+      done(std::move(reply));
+      return;
+    }
+    client.patch_status(kube::pods(), pod, kube::PatchType::kStrategicMerge, body, remove);
+  };
+  client_.evict(pod, {.preconditions = same, .propagation = {}, .dry_run = true}, std::move(tell));
+}
+
 void Dispatcher::hand_over(const Queued& queued) {
   const Write& write = queued.order.write;
   const ObjectRef& object = write.object;
@@ -148,6 +169,9 @@ void Dispatcher::hand_over(const Queued& queued) {
     case WriteVerb::kEvict:
       client_.evict(key, {.preconditions = {.uid = object.uid, .resource_version = {}}, .propagation = {}},
                     std::move(done));
+      break;
+    case WriteVerb::kPreempt:
+      preempt(key, queued.order.write, std::move(done));
       break;
     case WriteVerb::kCreate:
       client_.create(resource, object.ns, write.body, std::move(done));

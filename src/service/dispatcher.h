@@ -59,6 +59,7 @@ class Dispatcher {
   };
 
   void hand_over(const Queued& queued);
+  void preempt(const kube::ObjectKey& pod, const Write& write, const kube::Client::Done& done);
   void note_binding(Time now);
   [[nodiscard]] bool may_send_event(Time now) const;
   [[nodiscard]] static kube::Reply overtaken();

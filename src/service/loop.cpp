@@ -43,8 +43,7 @@ Overload(Cases...) -> Overload<Cases...>;
 Loop::Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const kueue::ControllerOptions& queues,
            bool leading)
     : surroundings_(std::move(surroundings)),
-      scheduler_(options),
-      queues_(scheduler_.account(), queues),
+      scheduler_(options, queues),
       dispatcher_(surroundings_.writer, surroundings_.mailbox),
       budget_(surroundings_.namespace_memory),
       leading_(leading) {
@@ -52,7 +51,6 @@ Loop::Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const
     surroundings_.clock.wall = wall_clock;
   }
   heartbeat_ = surroundings_.clock.now().time_since_epoch().count();
-  scheduler_.rely_on(&queues_);
   scheduler_.cluster().engine().on_broken_answer([this](const BrokenAnswer& broken) { log_broken(broken); });
 }
 
@@ -109,7 +107,6 @@ std::optional<bool> Loop::turn(std::vector<Letter> letters, milliseconds patienc
     step(now);
   } else if (!decides) {
     scheduler_.stand_by();
-    queues_.stand_by();
   }
   dispatcher_.send(now);
   return stopping_ ? drain(patience) : std::nullopt;
@@ -146,7 +143,6 @@ void Loop::follow_hand_over(Time now) {
     hand_over_.reset();
     given_up_ = 0;
     scheduler_.start_leading(now);
-    queues_.start_leading();
     return;
   }
   if (step.state == State::kAsks) {
@@ -233,13 +229,13 @@ void Loop::take(Letter letter, Time now) {
 }
 
 void Loop::take_new(const LiveObject& object, Time now) {
-  if (!budget_.take(object, queues_.has_workload_of(object.uid))) {
+  if (!budget_.take(object, scheduler_.queues().has_workload_of(object.uid))) {
     set_aside(object, now);
     return;
   }
   take_change(object, now);
   if (object.kind == "Workload" && budget_.set_aside() > 0) {
-    budget_.need(queues_.owner_of(object.ns, object.name));
+    budget_.need(scheduler_.queues().owner_of(object.ns, object.name));
   }
 }
 
@@ -247,7 +243,7 @@ void Loop::take_new(const LiveObject& object, Time now) {
 void Loop::set_aside(const LiveObject& object, Time now) {
   forget({.group = object.group, .kind = object.kind, .ns = object.ns, .name = object.name}, now);
   if (leading_) {
-    queues_.complain(
+    scheduler_.queues().complain(
         {.group = object.group,
          .version = object.version,
          .kind = object.kind,
@@ -263,25 +259,15 @@ void Loop::set_aside(const LiveObject& object, Time now) {
 
 void Loop::take_change(const LiveObject& object, Time now) {
   news_ = true;
-  const auto complain = [&](const Result<>& taken) {
-    if (!taken) {
-      surroundings_.log.warning("an object is passed over: it is malformed",
-                                {{"object", fmt::format("{} {}/{}", object.kind, object.ns, object.name)},
-                                 {"what", without_places(taken.error().message)}});
-    }
-  };
   if (object.oversized) {
     surroundings_.log.warning("an object is too large to be looked at",
                               {{"object", fmt::format("{} {}/{}", object.kind, object.ns, object.name)},
                                {"most", fmt::format("{} bytes", kLargestObject)}});
   }
-  complain(queues_.changed(object, now));
-  if (!kueue::Controller::owns(object.group, object.kind)) {
-    const std::uint64_t before = scheduler_.cluster().inventory().position();
-    complain(scheduler_.changed(object, now));
-    if (object.kind == "Node" && scheduler_.cluster().inventory().position() != before) {
-      queues_.node_changed(object.name);
-    }
+  for (const Error& fault : scheduler_.changed(object, now)) {
+    surroundings_.log.warning("an object is ignored: it is malformed",
+                              {{"object", fmt::format("{} {}/{}", object.kind, object.ns, object.name)},
+                               {"what", without_places(fault.message)}});
   }
 }
 
@@ -293,21 +279,7 @@ void Loop::take_removal(const ObjectRemoved& removed, Time now) {
 
 void Loop::forget(const ObjectRemoved& removed, Time now) {
   news_ = true;
-  queues_.removed(removed.group, removed.kind, removed.ns, removed.name, now);
-  if (!kueue::Controller::owns(removed.group, removed.kind)) {
-    scheduler_.removed(removed.group, removed.kind, removed.ns, removed.name, now);
-  }
-  if (removed.kind == "Node") {
-    queues_.node_changed(removed.name);
-  }
-}
-
-std::vector<ApiKind> Loop::kinds() const {
-  std::vector<ApiKind> kinds = scheduler_.kinds();
-  for (ApiKind& kind : kueue::Controller::kinds()) {
-    kinds.push_back(std::move(kind));
-  }
-  return kinds;
+  scheduler_.removed(removed.group, removed.kind, removed.ns, removed.name, now);
 }
 
 void Loop::take_answer(const WriteAnswered& answer, Time now) {
@@ -322,8 +294,7 @@ void Loop::take_answer(const WriteAnswered& answer, Time now) {
         answer.bind ? "a binding was not done, or may not have been" : "a write was not done",
         {{"result", std::string(kube::to_string(answer.reply.result))}, {"what", answer.reply.message}});
   }
-  scheduler_.answered(answer.order, meaning, answer.reply.message, now);
-  news_ = queues_.answered(answer.order, meaning, answer.reply.message, now) || news_;
+  news_ = scheduler_.answered(answer.order, meaning, answer.reply.message, now) || news_;
 }
 
 void Loop::set_leading(const LeadershipChanged& change, Time now) {
@@ -333,7 +304,6 @@ void Loop::set_leading(const LeadershipChanged& change, Time now) {
   if (change.leading) {
     surroundings_.writer.set_term(change.term);
     scheduler_.note_under_way();
-    queues_.note_under_way();
     hand_over_ = HandOver{
         .state = HandOver::State::kAsks, .since = change.since, .warn_at = surroundings_.clock.now() + kLongProof};
     if (change.after_another) {
@@ -343,29 +313,17 @@ void Loop::set_leading(const LeadershipChanged& change, Time now) {
   }
   for (const std::uint64_t order : dispatcher_.withdraw()) {
     scheduler_.answered(order, Answer::kWithdrawn, "no longer the leader", now);
-    queues_.answered(order, Answer::kWithdrawn, "no longer the leader", now);
   }
   scheduler_.stop_leading(now);
-  queues_.stop_leading();
 }
 
 void Loop::step(Time now) {
   const Steady::time_point began = surroundings_.clock.now();
   news_ = false;
-  for (const std::string& node : scheduler_.take_freed_nodes(now)) {
-    queues_.node_changed(node);
-  }
   if (surroundings_.serves_workloads) {
-    queues_.serve(surroundings_.serves_workloads());
+    scheduler_.queues().serve(surroundings_.serves_workloads());
   }
-  Step step;
-  const bool queues_decide = queues_.begin(now, step);
-  scheduler_.begin(now, step);
-  scheduler_.decide(now, step);
-  if (queues_decide) {
-    queues_.finish(now, step);
-  }
-  scheduler_.finish(now, step);
+  Step step = scheduler_.step(now);
   const auto took = surroundings_.clock.now() - began;
   rest_until_ = surroundings_.clock.now() + std::min<Steady::duration>(took, kLongestRest);
   wake_ = step.wake;
@@ -401,11 +359,11 @@ void Loop::log_placed(const StepFigures& figures, Steady::duration took) {
 }
 
 std::string Loop::metrics_page(const kube::Counters& reads, const kube::Counters& writes) {
-  return metrics_.page({.scheduler = scheduler_,
+  return metrics_.page({.scheduler = scheduler_.pods(),
                         .dispatcher = dispatcher_,
                         .reads = reads,
                         .writes = writes,
-                        .queues = queues_.queue_statuses(),
+                        .queues = scheduler_.queues().queue_statuses(),
                         .leading = leading_,
                         .synced = synced_,
                         .hand_over = hand_over_.has_value()});

@@ -9,9 +9,6 @@
 // rests as long as the step took, so that a storm of events costs at most half a core. When told to stop it decides
 // nothing more, but sees the bindings through that it has decided on: a gang is not left half bound.
 //
-// Gangs of pods and the jobs of queues are families on one account: what happened is taken in for each, it is decided
-// once for all, and each carries out what concerns it.
-//
 // The thread that calls run() owns them.
 #pragma once
 
@@ -24,8 +21,7 @@
 #include <vector>
 
 #include "kube/client.h"
-#include "kueue/controller.h"
-#include "live/scheduler.h"
+#include "scheduler/scheduler.h"
 #include "service/broken_answer.h"
 #include "service/dispatcher.h"
 #include "service/letters.h"
@@ -75,14 +71,13 @@ class Loop {
   [[nodiscard]] std::optional<bool> turn(std::vector<Letter> letters, std::chrono::milliseconds patience);
   [[nodiscard]] std::chrono::steady_clock::time_point next_wake() const;
 
-  [[nodiscard]] LiveScheduler& scheduler() { return scheduler_; }
-  // All that has to be watched.
-  [[nodiscard]] std::vector<ApiKind> kinds() const;
+  [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
+  [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
 
   // Any thread.
   [[nodiscard]] bool synced() const { return synced_; }
   [[nodiscard]] bool leading() const { return leading_; }
-  [[nodiscard]] JobDefaults defaults_in(std::string_view ns) const { return queues_.defaults_in(ns); }
+  [[nodiscard]] JobDefaults defaults_in(std::string_view ns) const { return scheduler_.queues().defaults_in(ns); }
   // How long ago the loop last went round.
   [[nodiscard]] std::chrono::milliseconds silence() const;
 
@@ -121,8 +116,7 @@ class Loop {
   };
 
   LoopSurroundings surroundings_;
-  LiveScheduler scheduler_;
-  kueue::Controller queues_;
+  Scheduler scheduler_;
   Dispatcher dispatcher_;
   Metrics metrics_;
   BrokenAnswers broken_answers_;

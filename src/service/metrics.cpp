@@ -86,7 +86,7 @@ struct Metrics::Families {
                             "Events not written because too many were waiting")
                          .Add({});
   prometheus::Family<Gauge>& waiting = family(registry, BuildGauge(), "gantree_gangs_waiting",
-                                  "Gangs with pods that want a place, by reason; New: not looked at yet");
+                                              "Gangs with pods that want a place, by reason; New: not looked at yet");
   Gauge& waiting_pods = family(registry, BuildGauge(), "gantree_pods_waiting", "Pods that want a place").Add({});
   Histogram& admission = family(registry, BuildHistogram(), "gantree_admission_wait_seconds",
                                 "From the creation of a workload, or since it was queued again, to its admission")
@@ -104,8 +104,9 @@ struct Metrics::Families {
       family(registry, BuildGauge(), "gantree_domain_free", "Free amount of a resource inside a topology");
   prometheus::Family<Gauge>& capacity =
       family(registry, BuildGauge(), "gantree_domain_capacity", "Allocatable amount of a resource inside a topology");
-  prometheus::Family<Gauge>& largest = family(registry, BuildGauge(), "gantree_largest_gang",
-                                  "Largest gang of pods of one unit each that fits in one domain of a level");
+  prometheus::Family<Gauge>& largest =
+      family(registry, BuildGauge(), "gantree_largest_gang",
+             "Largest gang of pods of one unit each that fits in one domain of a level");
   prometheus::Family<Gauge>& fragmentation =
       family(registry, BuildGauge(), "gantree_fragmentation",
              "0: as much of what is free lies in one domain of the level as could at best; 1: nothing does");

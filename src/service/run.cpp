@@ -200,7 +200,7 @@ class Service {
     kube::ReflectorOptions watching;
     watching.catch_up = options_.catch_up;
     watching.notice_silence_of(options_.watch_silence);
-    Inbox inbox(mailbox_, log_, loop_.kinds(), watching);
+    Inbox inbox(mailbox_, log_, loop_.scheduler().kinds(), watching);
     watches_ = std::make_unique<kube::Watches>(reader_, inbox.requests());
     log_.info("started",
               {{"version", GANTREE_VERSION}, {"server", config_.server}, {"as", config_.origin}, {"identity", self_}});

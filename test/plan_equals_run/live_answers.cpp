@@ -194,11 +194,17 @@ std::map<std::string, std::string> LiveWorld::evictions(const Answers& plan) con
     if (preempted == nullptr) {
       continue;
     }
+    const std::string message = preempted->str({"message"});
     std::string whom = "nobody known";
     for (const Stored* other : server_.objects.all("Workload")) {
-      if (preempted->str({"message"}).find(fmt::format("UID: {},", other->uid())) != std::string::npos) {
+      if (message.find(fmt::format("UID: {},", other->uid())) != std::string::npos) {
         whom = job_of(*other);
       }
+    }
+    for (const auto& [gang, planned] : plan.gangs) {
+      const bool named = message.starts_with(fmt::format("Preempted for gang {},", gang)) ||
+                         message.starts_with(fmt::format("Preempted for pod {},", gang));
+      whom = named ? gang : whom;
     }
     evictions.emplace(job_of(*workload), fmt::format("for {}: {}", whom, eviction_reason(preempted->str({"reason"}))));
   }
@@ -206,6 +212,10 @@ std::map<std::string, std::string> LiveWorld::evictions(const Answers& plan) con
     std::string whom = "nobody known";
     for (const auto& [gang, planned] : plan.gangs) {
       whom = pod.note.find(fmt::format("for {} ", gang)) != std::string::npos ? gang : whom;
+    }
+    for (const Stored* workload : server_.objects.all("Workload")) {
+      const std::string name = workload->ns + "/" + workload->tree.str({"metadata", "name"});
+      whom = pod.note.find(fmt::format("for {} ", name)) != std::string::npos ? job_of(*workload) : whom;
     }
     evictions.emplace(pod.gang, fmt::format("for {}: {}", whom, pod.reason));
   }

@@ -146,7 +146,7 @@ WriteResult FakeServer::apply(const Write& write) {
     change(at, [&](Tree& pod) { pod.at({"spec", "nodeName"}) = Tree::string(write.node); });
     return WriteResult::kOk;
   }
-  if (write.verb == WriteVerb::kDelete) {
+  if (write.verb == WriteVerb::kDelete || write.verb == WriteVerb::kPreempt || write.verb == WriteVerb::kEvict) {
     const std::string node = it->second.tree.str({"spec", "nodeName"});
     if (ref.kind == "Pod" && !node.empty()) {
       change(at, [](Tree& pod) { pod.at({"metadata", "deletionTimestamp"}) = Tree::string("2026-01-01T00:00:00Z"); });
@@ -177,6 +177,12 @@ WriteResult FakeServer::patch(Stored& stored, const Write& write) {
       if (const Tree* phase = body.find({"status", "phase"});
           phase != nullptr && write.verb == WriteVerb::kPatchStatus) {
         next.at({"status", "phase"}) = *phase;
+      }
+      if (const Tree* status = body.find({"status"})) {
+        if (const auto nominated = status->members.find("nominatedNodeName"); nominated != status->members.end()) {
+          next.at({"status"})
+              .merge(Tree{.kind = json::Kind::kObject, .text = {}, .members = {*nominated}, .items = {}});
+        }
       }
       if (const Tree* conditions = body.find({"status", "conditions"}); conditions != nullptr && keeps_conditions_) {
         for (const Tree& condition : conditions->items) {

@@ -1,4 +1,4 @@
-// Scheduler and queues on one cluster, told of what a fake server has.
+// The scheduler on a cluster, told of what a fake server has.
 #pragma once
 
 #include <optional>
@@ -6,32 +6,31 @@
 #include <vector>
 
 #include "base/time.h"
-#include "kueue/controller.h"
-#include "live/scheduler.h"
+#include "scheduler/scheduler.h"
 #include "support/fake_server.h"
 
 namespace gantree::test {
 
-// One life of the program: what it takes in and what it orders, as its loop does it.
+// One life of the program: what it takes in and what it orders.
 class Process {
  public:
-  explicit Process(const kueue::ReadyRules& ready, const std::vector<ShareStrategy>& shares = {});
+  explicit Process(const kueue::ReadyRules& ready, const std::vector<ShareStrategy>& shares = {})
+      : scheduler_({}, {.instance = "model", .ready = ready, .shares = shares}) {}
   void take(const ServerEvent& event, Time now);
   [[nodiscard]] std::vector<Order> step(Time now);
   // Instead of step(), as long as another leads.
-  void stand_by();
-  void stop_leading(Time now);
+  void stand_by() { scheduler_.stand_by(); }
+  void stop_leading(Time now) { scheduler_.stop_leading(now); }
   // It has the lease again, and all that happened before has been told.
   void start_leading(Time now);
-  void answered(std::uint64_t order, Answer answer, Time now);
+  void answered(std::uint64_t order, Answer answer, Time now) { scheduler_.answered(order, answer, "", now); }
   [[nodiscard]] Cluster& cluster() { return scheduler_.cluster(); }
-  [[nodiscard]] const kueue::Controller& controller() const { return controller_; }
+  [[nodiscard]] const kueue::Controller& controller() const { return scheduler_.queues(); }
   [[nodiscard]] std::optional<Time> wake() const { return wake_; }
   std::vector<std::string> complaints;
 
  private:
-  LiveScheduler scheduler_;
-  kueue::Controller controller_;
+  Scheduler scheduler_;
   std::optional<Time> wake_;
 };
 

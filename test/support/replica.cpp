@@ -51,7 +51,7 @@ Replica::Replica(Timeline& timeline, ApiServer& server, std::mt19937& random, co
              .longest_hand_over = seconds(20),
              .clock = {.now = [this] { return timeline_.now(); }, .wall = [this] { return timeline_.wall(); }}},
             options.scheduler, options.queues, false),
-      inbox_(mailbox_, log_, loop_.kinds(), watch_options(random, options)) {
+      inbox_(mailbox_, log_, loop_.scheduler().kinds(), watch_options(random, options)) {
   kube::ElectionOptions election;
   election.name_space = "gantree-system";
   election.identity = options.name;

@@ -37,7 +37,7 @@ class Replica {
   [[nodiscard]] bool leading() const { return leader_->leading(); }
   [[nodiscard]] Weather& weather() { return weather_; }
   // All that it watches.
-  [[nodiscard]] std::vector<ApiKind> kinds() const { return loop_.kinds(); }
+  [[nodiscard]] std::vector<ApiKind> kinds() const { return loop_.scheduler().kinds(); }
   void silence(const std::string& kind) { reading_.silence(kind); }
 
  private:

@@ -248,6 +248,8 @@ http::Outcome ApiServer::write(const http::Request& request) {
     order.verb = WriteVerb::kBind;
     order.node = body.str({"target", "name"});
     order.object.uid = body.str({"metadata", "uid"});
+  } else if (place.part == "eviction" && body.find({"deleteOptions", "dryRun"}) != nullptr) {
+    return reply(objects.find(FakeServer::key(place.resource->kind, place.ns, place.name)) == nullptr ? 404 : 201);
   } else if (place.part == "eviction" || request.method == http::Method::kDelete) {
     order.verb = WriteVerb::kDelete;
     order.object.uid = body.str({place.part.empty() ? "preconditions" : "deleteOptions", "uid"});

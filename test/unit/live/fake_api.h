@@ -28,6 +28,7 @@ struct PodSpec {
   std::string annotations = {};
   std::string created = {};
   std::string started = {};  // by its node
+  std::string nominated = {};
 };
 
 class FakeApi {
@@ -89,6 +90,9 @@ class FakeApi {
     if (!spec.started.empty()) {
       text += R"(,"startTime":")" + spec.started + "\"";
     }
+    if (!spec.nominated.empty()) {
+      text += R"(,"nominatedNodeName":")" + spec.nominated + "\"";
+    }
     text += "}}";
     send("", "v1", "Pod", text);
   }
@@ -121,7 +125,7 @@ class FakeApi {
     for (Order& order : step.orders) {
       if (order.write.verb == WriteVerb::kBind) {
         binds.push_back(std::move(order));
-      } else if (order.write.verb == WriteVerb::kEvict) {
+      } else if (order.write.verb == WriteVerb::kEvict || order.write.verb == WriteVerb::kPreempt) {
         evictions.push_back(std::move(order));
       } else {
         others.push_back(std::move(order));

@@ -270,7 +270,7 @@ TEST(Loop, WhatDoesNotFitIntoTheMemoryOfItsNamespaceIsToldAndReadAgainWhenOthers
   for (int i = 0; i < 4; ++i) {
     turn();
   }
-  EXPECT_EQ(loop.scheduler().table().pods(), 2U);
+  EXPECT_EQ(loop.scheduler().pods().table().pods(), 2U);
   const auto told = std::find_if(transport.sent.begin(), transport.sent.end(), [](const http::Request& request) {
     return request.body.find("NamespaceFull") != std::string::npos;
   });
@@ -282,7 +282,7 @@ TEST(Loop, WhatDoesNotFitIntoTheMemoryOfItsNamespaceIsToldAndReadAgainWhenOthers
   EXPECT_EQ(read, std::vector<std::string>{"evil/b"});
   mailbox.post(ObjectRead{pod("evil", "b")});
   turn();
-  EXPECT_EQ(loop.scheduler().table().pods(), 2U);
+  EXPECT_EQ(loop.scheduler().pods().table().pods(), 2U);
 }
 
 }  // namespace
