@@ -145,6 +145,7 @@ void Booking::book(Entry& entry) {
   if (!admission || entry.object.holds(kFinished)) {
     unbook(entry);
     entry.hosts.clear();
+    entry.let_go.clear();
     return;
   }
   const QuotaDemand before = std::exchange(entry.used, {});

@@ -70,6 +70,7 @@ class Booking {
     std::map<std::string, int> coming;
     std::map<std::string_view, int> over;
   };
+  void keep_what_is_left(const Entry& entry, const SetAssignment& set, std::vector<HostCount>& held) const;
   void drop_unwanted(const Entry& entry, const SetAssignment& set, Likely likely, int most,
                      std::vector<HostCount>& held) const;
   // Pods that were sent to domains of several hosts.

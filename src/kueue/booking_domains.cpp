@@ -96,7 +96,9 @@ void Booking::book_domains(Entry& entry, const SetAssignment& set) {
     if (domain == wanted.end() || !takes_pods(ledger_, entry, set, planned.node)) {
       continue;
     }
-    const std::int64_t room = inventory.room(*inventory.find(planned.node), requests);
+    // Where others have still to leave, the room is there when they have.
+    const std::int64_t room =
+        entry.blockers.empty() ? inventory.room(*inventory.find(planned.node), requests) : planned.count;
     for (std::int64_t i = std::min<std::int64_t>(planned.count, room); i > 0 && domain->second > 0; --i) {
       hold(entry, set.name, planned.node, requests, false);
       --domain->second;

@@ -41,6 +41,11 @@ void Booking::book_hosts(Entry& entry, const SetAssignment& set) {
     here = std::max(0, here - host.count);
     host.count = free - gone;
   }
+  if (pods_wanted(ledger_, entry, set) < set.count) {
+    entry.let_go.insert(set.name);
+  } else if (entry.let_go.contains(set.name)) {
+    keep_what_is_left(entry, set, held);
+  }
   drop_unwanted(entry, set, {.coming = std::move(coming), .over = std::move(over)}, most, held);
   std::map<std::string, int, std::less<>> missing;
   for (const HostCount& host : held) {
@@ -57,6 +62,22 @@ void Booking::book_hosts(Entry& entry, const SetAssignment& set) {
   for (const auto& [node, count] : missing) {
     for (int i = 0; i < count; ++i) {
       hold(entry, set.name, node, entry.pod_set(set.name)->shape.requests, false);
+    }
+  }
+}
+
+// It wanted fewer pods for a while. The room of the others may be somebody else's by now: it gets what is left of it,
+// with what it holds still; pods of its own that have come meanwhile have their part of that already.
+void Booking::keep_what_is_left(const Entry& entry, const SetAssignment& set, std::vector<HostCount>& held) const {
+  const Inventory& inventory = ledger_.cluster.inventory();
+  const std::map<std::string, int> holds = held_by_node(entry, set);
+  for (HostCount& host : held) {
+    const auto id = inventory.find(host.node);
+    const auto known = holds.find(host.node);
+    const std::int64_t has = known == holds.end() ? 0 : known->second;
+    for (const auto& [resource, amount] : entry.pod_set(set.name)->shape.requests.entries()) {
+      const std::int64_t left = (id ? inventory.free(*id, resource) : 0) + has * amount;
+      host.count = amount > 0 ? static_cast<int>(std::clamp<std::int64_t>(left / amount, 0, host.count)) : host.count;
     }
   }
 }

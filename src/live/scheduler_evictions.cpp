@@ -89,9 +89,16 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below) 
   if (!lowest || *lowest >= below) {
     return found;
   }
+  // Their room is somebody's already, though nobody may have seen yet that they leave.
+  std::set<std::string> leaving;
+  for (const auto& [id, evicted] : evicted_) {
+    for (const auto& [key, uid] : evicted.pods) {
+      leaving.insert(key);
+    }
+  }
   const auto settled = [&](const std::string& key) {
     const LivePod& pod = *table_.find_pod(key);
-    return !pod.assumed && !pod.deleting && !pod.queued && pod.priority < below;
+    return !pod.assumed && !pod.deleting && !pod.queued && pod.priority < below && !leaving.contains(key);
   };
   const auto all_settled = [&](const std::string& id) {
     const LiveGang* gang = table_.find(id);

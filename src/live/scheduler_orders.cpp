@@ -215,10 +215,16 @@ void LiveScheduler::order_again(Time now, Step& step) {
                                                        : !pod->deleting && !pod->ended() &&
                                                              (is_given_back(pod->gang) ||
                                                               std::any_of(evicted_.begin(), evicted_.end(), evicted)));
-    if (wanted) {
-      ++open.attempts;
-      order_pod(step, std::move(open));
+    if (!wanted) {
+      continue;
     }
+    // Another scheduler may have taken the room meanwhile.
+    if (open.verb == WriteVerb::kBind && !open.uncertain && !still_good({open.pod})) {
+      forget(open.pod, now);
+      continue;
+    }
+    ++open.attempts;
+    order_pod(step, std::move(open));
   }
   if (!again_.empty()) {
     step.wake_by(again_.begin()->first);

@@ -90,14 +90,14 @@ std::vector<std::string> World::hosts_for(const Tree& pod) const {
 void World::schedule(bool all) {
   for (const Stored* pod : server_.all("Pod")) {
     if (is_gated(pod->tree) || !pod->tree.str({"spec", "nodeName"}).empty() || is_going(pod->tree) ||
-        (!all && chance(50))) {
+        !gang_of(pod->tree).empty() || (!all && chance(50))) {
       continue;
     }
     const std::vector<std::string> hosts = hosts_for(pod->tree);
     if (!hosts.empty()) {
       const std::string& host = hosts[static_cast<std::size_t>(pick(static_cast<int>(hosts.size())))];
       note(fmt::format("  {} is bound to {}", pod->name, host));
-      if (is_rider(*pod)) {
+      if (is_rider(*pod) || (ways_.gangs && !by_host_)) {
         crowded_.insert(host);
       }
       server_.change(key_of(*pod), [&](Tree& one) { one.at({"spec", "nodeName"}) = Tree::string(host); });
@@ -127,7 +127,8 @@ void World::run_kubelets(bool all) {
       }
     } else if (pod->tree.str({"status", "phase"}) == "Pending") {
       become("Running");
-    } else if (pod->tree.str({"status", "phase"}) == "Running" && finishing_.contains(owner_or_group(pod->tree))) {
+    } else if (pod->tree.str({"status", "phase"}) == "Running" &&
+               (finishing_.contains(owner_or_group(pod->tree)) || finishing_.contains(gang_of(pod->tree)))) {
       become(all || chance(90) ? "Succeeded" : "Failed");
     }
   }

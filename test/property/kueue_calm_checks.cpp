@@ -36,6 +36,7 @@ void World::check_calm() {
   is_calm_ = false;
   check_jobs_when_calm();
   check_groups_when_calm();
+  check_gangs_when_calm();
   check_stand_by();
   check_nothing_is_left_to_do();
 }

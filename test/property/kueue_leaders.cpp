@@ -56,7 +56,8 @@ void World::check_stand_by() {
   stand_by(1'000'000);
   // What it may have given away itself before stays booked until it hears of it.
   const auto& known = standby_->controller().workloads();
-  if (std::any_of(known.begin(), known.end(), [](const auto& entry) { return entry.second.assumed.has_value(); })) {
+  if (standby_->binds() ||
+      std::any_of(known.begin(), known.end(), [](const auto& entry) { return entry.second.assumed.has_value(); })) {
     return;
   }
   const Inventory& inventory = process_->cluster().inventory();

@@ -68,10 +68,11 @@ void live_through_all(Ways (*ways)(std::uint32_t), std::uint32_t first, std::uin
   }
 }
 
-// Seeds that once showed a fault: of plain worlds, of all kinds of jobs, and of many queues.
+// Seeds that once showed a fault: of plain worlds, of all kinds of jobs, of several families, and of many queues.
 constexpr std::uint32_t kInstructive[] = {183, 188, 317, 331, 337, 342, 406, 847, 1140, 2020, 3230, 5119, 7139};
 constexpr std::uint32_t kInstructiveOfAllKinds[] = {261,  558,  635,  760,  1146, 1279, 1377, 1486,
                                                     1498, 1594, 1894, 1965, 2660, 2674, 4170};
+constexpr std::uint32_t kInstructiveOfFamilies[] = {10001, 10064, 10152, 10153, 10220, 10340, 10357, 10390};
 constexpr std::uint32_t kInstructiveOfManyQueues[] = {25,  33,  54,  145, 192, 411,  509,
                                                       577, 634, 660, 670, 673, 5046, 30082};
 
@@ -85,6 +86,9 @@ TEST(KueueProperty, WhatOnceWentWrongGoesWell) {
   for (const std::uint32_t seed : kInstructiveOfManyQueues) {
     live_through(seed, Ways::many(seed), 900);
   }
+  for (const std::uint32_t seed : kInstructiveOfFamilies) {
+    live_through(seed, Ways::mixed(seed), 600);
+  }
 }
 
 TEST(KueueProperty, QuotaAndHostsAreNeverOvercommittedAndNobodyWaitsForWhatIsFree) {
@@ -97,6 +101,10 @@ TEST(KueueProperty, TheSameHoldsForAllKindsOfJobsAndWhateverElseHappens) {
 
 TEST(KueueProperty, TheSameHoldsForManyQueuesInCohortsOfCohorts) {
   live_through_all(Ways::many, 0, 12, 900);
+}
+
+TEST(KueueProperty, TheSameHoldsBesideGangsOfAnotherFamily) {
+  live_through_all(Ways::mixed, 10'000, 60, 600);
 }
 
 TEST(KueueProperty, TheSameHoldsForALongTime) {

@@ -120,6 +120,7 @@ void World::act_oddly() {
   add(ways_.priorities, &World::change_a_priority);
   add(ways_.resizing, &World::resize_a_job);
   add(ways_.hand_over && odd_chance(40), &World::hand_over);
+  add(ways_.gangs, &World::use_gangs);
   if (!acts.empty()) {
     (this->*acts[static_cast<std::size_t>(odd_pick(static_cast<int>(acts.size())))])();
   }

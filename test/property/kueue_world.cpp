@@ -37,6 +37,15 @@ Ways Ways::many(std::uint32_t seed) {
   return ways;
 }
 
+Ways Ways::mixed(std::uint32_t seed) {
+  Ways ways = some(seed);
+  ways.gangs = true;
+  // They take what was promised to others, which excuses too much.
+  ways.strangers = false;
+  ways.daemons = false;
+  return ways;
+}
+
 World::World(std::uint32_t seed, const Ways& ways)
     : random_(seed), extra_random_(seed + 1'000'003), odd_random_(seed + 2'000'003), ways_(ways) {
   set_up();
@@ -103,6 +112,7 @@ void World::happen() {
     answer_one(false);
   } else if (what < 72) {
     sync_jobs(false);
+    sync_gangs(false);
   } else if (what < 79) {
     schedule(false);
   } else if (what < 87) {
@@ -267,6 +277,7 @@ bool World::calm() {
       stand_by(1'000'000);
     }
     sync_jobs(true);
+    sync_gangs(true);
     run_kubelets(true);
     run_daemons();
     schedule(true);
@@ -289,6 +300,9 @@ void World::clear() {
   }
   while (!groups_.empty()) {
     delete_group(groups_.begin()->first);
+  }
+  while (!gangs_.empty()) {
+    delete_gang(gangs_.begin()->first);
   }
   ways_.daemons = false;
   server_.remove(FakeServer::key("DaemonSet", "ns", "agent"));

@@ -34,14 +34,17 @@ struct Ways {
   bool hand_over = false;     // another process leads
   bool shared_quota = false;  // lending limits, and quota of cohorts
   bool many_queues = false;   // in cohorts of cohorts
+  bool gangs = false;         // of pods in no queue, beside the jobs
 
   // Whether somebody acts in one of these ways.
   [[nodiscard]] bool any() const {
-    return strangers || daemons || taints || stops || priorities || resizing || hand_over || job_sets;
+    return strangers || daemons || taints || stops || priorities || resizing || hand_over || job_sets || gangs;
   }
   [[nodiscard]] static Ways none() { return {}; }
   [[nodiscard]] static Ways some(std::uint32_t seed);
   [[nodiscard]] static Ways many(std::uint32_t seed);
+  // With gangs of another family.
+  [[nodiscard]] static Ways mixed(std::uint32_t seed);
 };
 
 class World {
@@ -126,6 +129,10 @@ class World {
   void delete_group(const std::string& name);
   void tidy_groups();
   void lose_group_pods(const std::string& host);
+  void use_gangs();
+  void sync_gangs(bool all);
+  void delete_gang(const std::string& name);
+  [[nodiscard]] static std::string gang_of(const Tree& pod);
   void act_oddly();
   void taint_a_node();
   void stop_a_queue();
@@ -166,6 +173,7 @@ class World {
   void check_pods_when_calm(const std::set<std::string>& started);
   void check_ranks_when_calm(const Stored& job, const Tree& workload);
   void check_groups_when_calm();
+  void check_gangs_when_calm();
   void check_nothing_is_left_to_do();
   void check_stand_by();
   void check_nobody_is_passed_over();
@@ -243,6 +251,14 @@ class World {
   bool with_groups_ = false;
   std::map<std::string, Group> groups_;  // of plain pods
   int groups_made_ = 0;
+  struct PodGang {
+    int least = 1;
+    int total = 1;
+    int gpus = 1;
+    int priority = 0;
+  };
+  std::map<std::string, PodGang> gangs_;
+  int gangs_made_ = 0;
   int jobs_made_ = 0;
   std::deque<std::string> actions_;
   std::vector<std::string> faults_;

@@ -22,6 +22,12 @@ std::vector<Order> Process::step(Time now) {
   return orders;
 }
 
+bool Process::binds() {
+  const auto& gangs = scheduler_.pods().table().gangs();
+  return std::any_of(gangs.begin(), gangs.end(),
+                     [](const auto& item) { return item.second.placed != item.second.counts.bound; });
+}
+
 void Process::start_leading(Time now) {
   scheduler_.note_under_way();
   scheduler_.start_leading(now);

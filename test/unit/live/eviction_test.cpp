@@ -53,6 +53,25 @@ TEST(LiveEviction, TheLowestGoesAndTheRoomIsKeptForThePreemptor) {
   EXPECT_LE(api.fullest(), 8);
 }
 
+TEST(LiveEviction, RoomOfAGangThatLeavesIsGivenToOneAlone) {
+  Crowd api;
+  api.ask(10);
+  ASSERT_EQ(api.evictions.size(), 1U);
+  // Another asks before anybody has seen that the first one's victim leaves.
+  api.pod_group("next", 1);
+  api.pods_of("next", 1, {.priority = 3});
+  for (int i = 0; i < 5; ++i) {
+    api.pass(seconds(1));
+    api.decide();
+  }
+  EXPECT_EQ(api.evictions.size(), 1U);
+  api.remove_pod("low-0");
+  api.run();
+  EXPECT_EQ(api.bound("high"), 1);
+  EXPECT_EQ(api.bound("next"), 0);
+  EXPECT_LE(api.fullest(), 8);
+}
+
 TEST(LiveEviction, NobodyGoesWhereThatWouldNotBeEnough) {
   Crowd api;
   api.ask(3, 2);
