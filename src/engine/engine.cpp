@@ -24,6 +24,10 @@ namespace {
 
 constexpr std::size_t kMostOccupied = 64;
 // Of so many gangs the whole input is told.
+// What the counts of all shapes of a gang may take, and about what they take for one shape and host.
+constexpr std::size_t kMaxCountBytes = std::size_t{512} * 1024 * 1024;
+constexpr std::size_t kCountBytes = 10;
+constexpr std::size_t kFewSets = 64;  // whose shapes need not be counted
 constexpr std::size_t kMostBroken = 8;
 
 void collect_exclusive(const Group& group, TopologyId topology, const std::string& kind,
@@ -60,6 +64,27 @@ bool asks_for_nothing(const Gang& gang) {
 }
 
 // A refusal is about the fewest pods with which the gang may start.
+// Whether it has pods of more shapes than can be counted at a time on so many hosts.
+std::optional<std::string> too_many_shapes(const Gang& gang, std::size_t hosts) {
+  const std::vector<const PodSet*> sets = pod_sets(gang.root);
+  const std::size_t most = kMaxCountBytes / (kCountBytes * std::max<std::size_t>(1, hosts));
+  if (sets.size() <= std::max(kFewSets, most)) {
+    return std::nullopt;
+  }
+  std::vector<const PodShape*> shapes;
+  for (const PodSet* set : sets) {
+    shapes.push_back(&set->shape);
+  }
+  std::sort(shapes.begin(), shapes.end(), [](const PodShape* a, const PodShape* b) { return *a < *b; });
+  shapes.erase(std::unique(shapes.begin(), shapes.end(), [](const PodShape* a, const PodShape* b) { return *a == *b; }),
+               shapes.end());
+  if (shapes.size() <= std::max(kFewSets, most)) {
+    return std::nullopt;
+  }
+  return fmt::format("its pod sets are of {} shapes; on {} hosts at most {} can be placed together", shapes.size(),
+                     hosts, std::max(kFewSets, most));
+}
+
 std::string refusal_message(const SearchContext& context, const Gang& gang, const std::vector<Topology>& topologies,
                             Refusal refusal) {
   const Smallest smallest = smallest_start(gang.root);
@@ -256,6 +281,11 @@ Outcome Engine::place(const Gang& gang) {
     return verdict;
   };
   const CountChoice now = most_that_fit(gang.root, fits_now);
+  if (auto message = too_many_shapes(gang, parts_->inventory.size())) {
+    outcome.refusal = Refusal::kSearchLimit;
+    outcome.message = std::move(*message);
+    return outcome;
+  }
   if (now.counts) {
     if (found_for != *now.counts) {
       GANTREE_CHECK(fits_now(*now.counts) == Verdict::kFound);
@@ -292,6 +322,20 @@ Outcome Engine::checked(const Gang& gang, Outcome outcome) {
     }
     parts_->tell_of_broken_answer(broken);
   }
+std::optional<bool> Engine::fits(const Gang& gang) {
+  parts_->trim();
+  const SearchContext context = parts_->context(gang);
+  if (asks_for_nothing(gang)) {
+    return true;
+  }
+  if (too_many_shapes(gang, parts_->inventory.size())) {
+    return std::nullopt;
+  }
+  const CountChoice now =
+      least_that_fit(gang.root, [&](const Counts& counts) { return search_any(context, make_plan(gang, counts)); });
+  return now.counts ? std::optional(true) : now.proven ? std::optional(false) : std::nullopt;
+}
+
   return {.placement = {},
           .counts = {},
           .refusal = Refusal::kSearchLimit,

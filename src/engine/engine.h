@@ -58,6 +58,9 @@ class Engine {
 
   // Finds the best placement; books nothing. What it answers has passed checked().
   [[nodiscard]] Outcome place(const Gang& gang);
+  // Whether place() would find one; none where that takes long to find out. Asks neither for the best nor, where there
+  // is none, for the reason.
+  [[nodiscard]] std::optional<bool> fits(const Gang& gang);
   // Holds a placement against the gang and the hosts as they are now. One that breaks a rule is told of and becomes
   // a refusal: the gang waits.
   [[nodiscard]] Outcome checked(const Gang& gang, Outcome outcome);

@@ -1,15 +1,15 @@
 // The slots of identical pods as they would be once some candidates are gone.
-//
-// Evictions are tried on a copy of the few columns that matter, host by host:
-// the inventory is not touched, and a trial costs what the candidate holds
-// inside the domain that is looked at.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/held_room.h"
 #include "engine/part_need.h"
 #include "engine/victim_cost.h"
 
@@ -25,72 +25,107 @@ struct Gains {
 
 class FreedSlots {
  public:
-  // Reads the free amounts as they are now.
-  FreedSlots(Engine& engine, const std::string& exclusive_kind, const Victims& victims, const PartNeed& need);
+  // Counts the slots of what is free in the room now. The room outlives this, and stays where it is.
+  FreedSlots(Engine& engine, const std::string& exclusive_kind, const Victims& victims, const PartNeed& need,
+             HeldRoom& room);
+  // About what it takes, the room aside.
+  [[nodiscard]] static std::size_t bytes(const DomainTree& tree);
 
   [[nodiscard]] const DomainTree& tree() const { return *tree_; }
-  [[nodiscard]] int required() const { return need_.required; }
 
-  // Looks at one domain from now on. Requires that nothing is evicted.
-  void enter(Domain scope);
-  void evict(std::size_t candidate) { change(candidate, 1); }
-  void restore(std::size_t candidate) { change(candidate, -1); }
-  // Whether the part, by itself, fits into the domain.
+  // The room has changed: a candidate went, or came back.
+  void note_evicted(std::size_t candidate) { recount(candidate, 1); }
+  void note_restored(std::size_t candidate) { recount(candidate, -1); }
+  // Whether the part, by itself, fits into the domain that the room looks at.
   [[nodiscard]] bool holds() const;
 
-  // The domains of a level in which evicting a candidate may help: (domain, candidate), sorted. With
-  // level -1 the whole tree is domain 0.
-  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> helped(int level) const;
+  // Whether an entry of the room holds something that the part could use.
+  [[nodiscard]] bool wants(std::size_t entry) const;
+  // Domains of the exclusive level that a candidate has to itself.
+  [[nodiscard]] std::span<const std::uint32_t> kept(std::size_t candidate) const {
+    return keeps_.empty() ? std::span<const std::uint32_t>{} : keeps_[candidate];
+  }
+  [[nodiscard]] int exclusive() const { return need_.exclusive; }
   // Whether the candidate has the domain to itself, so that nothing fits before it is gone. Asks for
   // a scope not above the exclusive level.
   [[nodiscard]] bool keeps_out(std::size_t candidate) const;
   // Requires that nothing is evicted, and leaves it so.
   [[nodiscard]] Gains gains(std::span<const std::size_t> pool);
 
-  // Entries visited by one eviction inside the scope.
-  [[nodiscard]] std::size_t size(std::size_t candidate) const;
-
  private:
-  struct Entries {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-  };
-
   void read_hosts(Engine& engine);
-  void read_candidates(const Victims& victims);
   void read_exclusives(const Engine& engine, const std::string& kind, const Victims& victims);
-  void change(std::size_t candidate, std::int64_t sign);
-  void recount(std::uint32_t host);
-  [[nodiscard]] Entries in_scope(std::size_t candidate) const;
-  [[nodiscard]] std::int64_t slots_of(std::uint32_t host) const;
+  void recount(std::size_t candidate, int sign);
+  void recount_host(std::uint32_t host);
+  [[nodiscard]] std::int32_t slots_of(std::uint32_t host) const;
   [[nodiscard]] std::int64_t whole(int level, std::int64_t pods) const {
     return pods - pods % unit_[static_cast<std::size_t>(level + 1)];
   }
   [[nodiscard]] std::int64_t capacity(Domain domain) const;
   [[nodiscard]] bool vacant(Domain domain) const;
+  [[nodiscard]] bool holds_each_alone() const;
   [[nodiscard]] std::size_t scarcest(std::uint32_t host) const;
   [[nodiscard]] bool adds_up(std::uint32_t host, std::size_t resource, std::size_t entry) const;
+  [[nodiscard]] std::int64_t free(std::uint32_t host, std::size_t resource) const {
+    return room_->free(host)[column_[resource]];
+  }
+  [[nodiscard]] std::int64_t held(std::size_t entry, std::size_t resource) const {
+    return room_->held(entry)[column_[resource]];
+  }
 
   PartNeed need_;
+  HeldRoom* room_;
   const DomainTree* tree_;
   std::vector<std::int64_t> request_;  // by resource asked for
-  std::vector<ResourceId> resources_;
-  std::vector<std::int64_t> unit_;  // by level + 1: pods come in multiples of it
-  Domain scope_ = kWholeTree;
-  Range scope_hosts_;
+  std::vector<std::size_t> column_;    // by resource asked for: where the room has it
+  std::vector<std::int64_t> unit_;     // by level + 1: pods come in multiples of it
 
-  std::vector<std::int64_t> free_;              // by host, resource
   std::vector<char> eligible_;                  // by host
-  std::vector<std::int64_t> slots_;             // by host
+  std::vector<std::int32_t> slots_;             // by host
+  std::vector<std::int32_t> upper_;             // by host: slots once a whole pool is gone
   std::vector<std::vector<std::int64_t>> sum_;  // by level + 1 (not for hosts), domain: before rounding
 
-  std::vector<std::size_t> first_entry_;    // by candidate, one more at the end
-  std::vector<std::uint32_t> entry_host_;   // sorted within a candidate
-  std::vector<std::int64_t> entry_amount_;  // by entry, resource
-
   std::vector<int> kept_by_;                       // by domain of the exclusive level: holds on it
-  std::vector<std::vector<std::uint32_t>> keeps_;  // by candidate: domains of the exclusive level, once a hold
-  std::vector<std::int64_t> upper_;                // by host: slots once a whole pool is gone
+  std::vector<std::vector<std::uint32_t>> keeps_;  // by candidate, where some want to be alone: domains, once a hold
+};
+
+// The parts of a gang, and what they have room for together.
+class FreedParts {
+ public:
+  FreedParts() = default;
+  // As many of the needs, from the first on, as there is time and memory for: at least one.
+  FreedParts(Engine& engine, const std::string& exclusive_kind, const Victims& victims,
+             std::span<const PartNeed> needs);
+
+  [[nodiscard]] bool empty() const { return parts_.empty(); }
+  [[nodiscard]] bool all() const { return all_; }  // none of the needs was left out
+  [[nodiscard]] bool single() const { return parts_.size() == 1; }
+  [[nodiscard]] std::vector<FreedSlots>& each() { return parts_; }
+  // Of the first. Requires that there is one.
+  [[nodiscard]] const DomainTree& tree() const { return parts_.front().tree(); }
+
+  // Looks at one domain from now on. Requires that nothing is evicted.
+  void enter(Domain scope);
+  // Returns how much there was to be changed.
+  std::int64_t evict(std::size_t candidate);
+  void restore(std::size_t candidate);
+  // Whether each of them, by itself, fits into the domain.
+  [[nodiscard]] bool fit() const;
+
+  // The domains of a level in which evicting a candidate may help: (domain, candidate), sorted. With
+  // level -1 the whole tree is domain 0.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> helped(int level) const;
+
+ private:
+  struct Tree {
+    TopologyId topology;
+    std::unique_ptr<HeldRoom> room;
+    std::vector<std::size_t> parts;
+  };
+
+  std::vector<Tree> trees_;
+  std::vector<FreedSlots> parts_;
+  bool all_ = true;
 };
 
 }  // namespace gantree

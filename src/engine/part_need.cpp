@@ -11,8 +11,13 @@ namespace gantree {
 namespace {
 
 void collect_needs(const GangPlan& plan, const PlanNode& node, PartNeed above, std::vector<PartNeed>& out) {
-  above.required = std::max(above.required, node.required);
-  above.exclusive = std::max(above.exclusive, node.exclusive);
+  if (node.groups == 1) {
+    above.required = std::max(above.required, node.required);
+  }
+  if (node.exclusive >= 0 && node.exclusive >= above.exclusive) {
+    above.exclusive = node.exclusive;
+    above.groups = node.groups;
+  }
   if (node.leaf()) {
     above.part = &plan.parts[node.part];
     out.push_back(above);
@@ -82,7 +87,7 @@ int common_level(const GangPlan& plan) {
   int level = -1;
   for (const PlanNode* node = &plan.root; one_tree; node = &node->children.front()) {
     level = std::max(level, node->required);
-    if (node->children.size() != 1) {
+    if (node->children.size() != 1 || node->children.front().groups > 1) {
       break;
     }
   }
@@ -162,7 +167,7 @@ std::optional<JointNeed> joint_need(std::span<const Part* const> parts, const In
 
 std::optional<JointNeed> sibling_need(const GangPlan& plan, const Inventory& inventory) {
   const PlanNode* node = &plan.root;
-  while (node->children.size() == 1) {
+  while (node->children.size() == 1 && node->children.front().groups == 1) {
     node = &node->children.front();
   }
   std::vector<const Part*> all;
@@ -182,10 +187,10 @@ std::optional<JointNeed> sibling_need(const GangPlan& plan, const Inventory& inv
     collect_parts(child, parts);
     std::int64_t pieces = 0;
     for (const std::size_t part : parts) {
-      pieces += plan.parts[part].shape->requests.get(resource) / piece * plan.parts[part].count;
+      pieces += plan.parts[part].shape->requests.get(resource) / piece * (plan.parts[part].count / child.groups);
     }
     if (child.required >= 0 && pieces > 0) {
-      ++siblings;
+      siblings += child.groups;
       smallest = std::min(smallest, pieces);
       coarsest = std::min(coarsest, child.required);
     }

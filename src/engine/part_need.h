@@ -15,7 +15,9 @@ struct PartNeed {
   const Part* part = nullptr;
   int required = -1;
   int exclusive = -1;
+  int groups = 1;  // alike that are each alone in a domain of that level, and have as many of the pods
 };
+// Also of a plan whose groups are counted (alike.h): what such groups require each by itself, the slices say.
 [[nodiscard]] std::vector<PartNeed> needs_of(const GangPlan& plan);
 
 // The level of which one domain must hold the whole gang, or -1.
@@ -49,7 +51,7 @@ struct JointNeed {
 [[nodiscard]] std::optional<JointNeed> joint_need(std::span<const Part* const> parts, const Inventory& inventory);
 
 // Where several groups of the gang each want one domain of a level: as many domains as there are groups,
-// each with room for the smallest of them. None where fewer than two do.
+// each with room for the smallest of them. None where fewer than two do. Groups may be counted (alike.h).
 [[nodiscard]] std::optional<JointNeed> sibling_need(const GangPlan& plan, const Inventory& inventory);
 
 }  // namespace gantree

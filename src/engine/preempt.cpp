@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/alike.h"
 #include "engine/budget.h"
 #include "engine/freed_slots.h"
 #include "engine/gang_plan.h"
@@ -20,10 +21,16 @@ namespace {
 constexpr std::int64_t kSteps = std::int64_t{512} * 1024;
 // What placing the gang counts for: large ones of many parts in large clusters take longer.
 constexpr std::int64_t kPlacementSteps = 256;
-constexpr std::int64_t kPlacementStepsPerHost = 4;
+constexpr std::int64_t kPlacementStepsPerHost = 2;
 constexpr std::int64_t kPlacementStepsPerPod = 64;
+constexpr std::int64_t kPlacementStepsPerPart = 256;
+constexpr std::int64_t kPlacementStepsPerPair = 4;  // of parts
+// To spare some more of a set that would do, steps beyond the limit may be taken, and so many trials in any case.
+constexpr std::int64_t kMoreSteps = 4 * kSteps;
+constexpr int kLeastTrials = 16;
 constexpr std::int64_t kAdmissionSteps = 8;  // what asking for quota counts for, beside the victims named
 constexpr std::size_t kAllForQuota = 32;     // candidates up to which any may be evicted for quota alone
+constexpr std::size_t kMaxRemembered = std::size_t{256} * 1024;  // victims, in all sets whose trial is remembered
 
 // Whether it depends on the placement which pods the gang starts with.
 bool leaves_open(const Group& group) {
@@ -95,12 +102,14 @@ class Preemption {
   PreemptionAnswer for_room();
   PreemptionAnswer finish(VictimSearch& search, bool exact);
   void read_plan();
-  [[nodiscard]] std::vector<VictimPool> pools();
+  [[nodiscard]] VictimPool pool(std::uint32_t domain) const;
   [[nodiscard]] std::vector<std::size_t> for_quota_alone();
   [[nodiscard]] VictimChecks checks();
   [[nodiscard]] bool all_would_do();
   bool places();
-  Outcome place_without(const Gang& gang, const std::vector<std::size_t>& positions);
+  // Calls `look` as if the candidates at these positions were gone.
+  template <class Look>
+  auto without(const std::vector<std::size_t>& positions, Look look);
 
   Engine& engine_;
   const PreemptionRequest& request_;
@@ -109,29 +118,35 @@ class Preemption {
   std::vector<std::size_t> everyone_;
   bool quota_ = false;  // quota alone keeps the gang from starting
   GangPlan plan_;
+  std::optional<AlikePlan> alike_;
   SureNeed sure_;
   std::optional<JointNeed> together_;
   std::optional<JointNeed> siblings_;
-  std::vector<FreedSlots> parts_;
-  int level_ = -1;           // of the domains looked at
-  bool must_place_ = false;  // room for each part by itself is no proof
-  bool all_pools_ = true;    // every candidate that can matter is in the pools
+  FreedParts parts_;
+  int level_ = -1;                                               // of the domains looked at
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> helped_;  // (domain of that level, candidate), sorted
+  std::vector<std::size_t> for_quota_;                           // in every domain
+  bool must_place_ = false;                                      // room for each part by itself is no proof
+  bool all_pools_ = true;                                        // every candidate that can matter is in the pools
   bool gave_up_ = false;
   Budget steps_{kSteps};
   std::int64_t placement_steps_ = kPlacementSteps;
+  int trials_ = 0;
   std::map<std::vector<std::size_t>, bool> placed_;
+  std::size_t remembered_ = 0;  // victims in all of its sets
   PreemptionAnswer answer_;
 };
 
-Outcome Preemption::place_without(const Gang& gang, const std::vector<std::size_t>& positions) {
+template <class Look>
+auto Preemption::without(const std::vector<std::size_t>& positions, Look look) {
   for (const std::size_t position : positions) {
     engine_.evict(*request_.candidates[position]);
   }
-  Outcome outcome = engine_.place(gang);
+  auto seen = look();
   for (std::size_t i = positions.size(); i-- > 0;) {
     engine_.restore(*request_.candidates[positions[i]]);
   }
-  return outcome;
+  return seen;
 }
 
 // Whether the gang fits without the victims chosen now.
@@ -141,10 +156,15 @@ bool Preemption::places() {
     return it->second;
   }
   steps_.spend(placement_steps_);
-  const Outcome outcome = place_without(least_, it->first);
-  it->second = outcome.placement.has_value();
-  gave_up_ = gave_up_ || (!it->second && outcome.refusal == Refusal::kSearchLimit);
-  return it->second;
+  ++trials_;
+  const std::optional<bool> fits = without(it->first, [&] { return engine_.fits(least_); });
+  const bool placed = it->second = fits.value_or(false);
+  gave_up_ = gave_up_ || !fits;
+  if ((remembered_ += it->first.size()) > kMaxRemembered) {
+    placed_.clear();
+    remembered_ = 0;
+  }
+  return placed;
 }
 
 VictimChecks Preemption::checks() {
@@ -157,6 +177,7 @@ VictimChecks Preemption::checks() {
   }
   if (must_place_) {
     checks.places = [this] { return places(); };
+    checks.patient = [this] { return trials_ < kLeastTrials || steps_.left() > -kMoreSteps; };
   }
   return checks;
 }
@@ -191,7 +212,7 @@ PreemptionAnswer Preemption::run() {
 
 // The gang fits as things are: nothing but quota is to be freed.
 PreemptionAnswer Preemption::for_quota() {
-  std::vector<FreedSlots> nothing;
+  FreedParts nothing;
   VictimSearch search(victims_, nothing, checks(), steps_);
   const VictimPool all{kWholeTree, everyone_};
   const VictimPool one{kWholeTree, {}};
@@ -212,33 +233,37 @@ void Preemption::read_plan() {
       counts.push_back(set->count);
     }
     plan_ = make_plan(least_, counts);
+    alike_ = AlikePlan::of(plan_);
+    const GangPlan& counted = alike_ ? alike_->merged() : plan_;
     level_ = common_level(plan_);
-    needs = needs_of(plan_);
-    must_place_ = needs.size() > 1;
-    std::vector<const Part*> parts;
-    for (const PartNeed& need : needs) {
-      parts.push_back(need.part);
+    const std::vector<PartNeed> own = needs_of(counted);
+    must_place_ = plan_.parts.size() > 1;
+    // What all of them need together says most, and comes first.
+    if (must_place_ && own.size() > 1) {
+      std::vector<const Part*> parts;
+      for (const PartNeed& need : own) {
+        parts.push_back(need.part);
+      }
+      together_ = joint_need(parts, engine_.inventory());
+      siblings_ = sibling_need(counted, engine_.inventory());
     }
-    together_ = must_place_ ? joint_need(parts, engine_.inventory()) : std::nullopt;
-    if (together_) {
-      needs.push_back(together_->need(level_));
+    for (std::optional<JointNeed>* joint : {&siblings_, &together_}) {
+      if (*joint) {
+        needs.push_back((*joint)->need(level_));
+      }
     }
-    siblings_ = must_place_ ? sibling_need(plan_, engine_.inventory()) : std::nullopt;
-    if (siblings_) {
-      needs.push_back(siblings_->need(level_));
-    }
+    needs.insert(needs.end(), own.begin(), own.end());
   }
-  for (const PartNeed& need : needs) {
-    parts_.emplace_back(engine_, least_.exclusive_kind, victims_, need);
-  }
+  parts_ = FreedParts(engine_, least_.exclusive_kind, victims_, needs);
+  all_pools_ = parts_.all();
   std::int64_t pods = 0;
   for (const PodSet* set : pod_sets(least_.root)) {
     pods += set->count;
   }
   const auto hosts = static_cast<std::int64_t>(engine_.inventory().size());
-  const auto parts = static_cast<std::int64_t>(plan_.parts.size());
-  placement_steps_ = kPlacementSteps + (kPlacementStepsPerHost * hosts + kPlacementStepsPerPod * pods) *
-                                           std::max<std::int64_t>(1, parts / 2);
+  const auto parts = static_cast<std::int64_t>(pod_sets(least_.root).size());
+  placement_steps_ = kPlacementSteps + kPlacementStepsPerHost * hosts + kPlacementStepsPerPod * pods +
+                     kPlacementStepsPerPart * parts + kPlacementStepsPerPair * parts * parts;
 }
 
 // Few enough that each domain can take them in: all candidates, or some that suffice.
@@ -247,37 +272,25 @@ std::vector<std::size_t> Preemption::for_quota_alone() {
     return quota_ ? everyone_ : std::vector<std::size_t>{};
   }
   all_pools_ = false;
-  std::vector<FreedSlots> nothing;
-  VictimSearch search(victims_, nothing, {.admits = checks().admits, .places = {}}, steps_);
+  FreedParts nothing;
+  VictimSearch search(victims_, nothing, {.admits = checks().admits, .places = {}, .patient = {}}, steps_);
   (void)search.estimate({kWholeTree, everyone_});
   return search.best()->members;
 }
 
-std::vector<VictimPool> Preemption::pools() {
+// Those whose eviction may help in a domain. Made when it is looked at: all of them at once may be very many.
+VictimPool Preemption::pool(std::uint32_t domain) const {
   if (sure_.exclusive) {
-    return {{kWholeTree, everyone_}};
+    return {kWholeTree, everyone_};
   }
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> helped;
-  for (const FreedSlots& part : parts_) {
-    const auto more = part.helped(level_);
-    helped.insert(helped.end(), more.begin(), more.end());
+  VictimPool pool{level_ < 0 ? kWholeTree : Domain{level_, domain}, for_quota_};
+  for (auto next = std::lower_bound(helped_.begin(), helped_.end(), std::pair(domain, std::uint32_t{0}));
+       next != helped_.end() && next->first == domain; ++next) {
+    pool.members.push_back(next->second);
   }
-  std::sort(helped.begin(), helped.end());
-  helped.erase(std::unique(helped.begin(), helped.end()), helped.end());
-  const std::vector<std::size_t> extra = for_quota_alone();
-  const std::uint32_t domains = level_ < 0 ? 1 : parts_.front().tree().size(level_);
-  std::vector<VictimPool> found;
-  std::size_t next = 0;
-  for (std::uint32_t d = 0; d < domains; ++d) {
-    VictimPool pool{level_ < 0 ? kWholeTree : Domain{level_, d}, extra};
-    for (; next < helped.size() && helped[next].first == d; ++next) {
-      pool.members.push_back(helped[next].second);
-    }
-    std::sort(pool.members.begin(), pool.members.end());
-    pool.members.erase(std::unique(pool.members.begin(), pool.members.end()), pool.members.end());
-    found.push_back(std::move(pool));
-  }
-  return found;
+  std::sort(pool.members.begin(), pool.members.end());
+  pool.members.erase(std::unique(pool.members.begin(), pool.members.end()), pool.members.end());
+  return pool;
 }
 
 // Whether the gang could be placed if every candidate were gone.
@@ -294,13 +307,18 @@ bool Preemption::all_would_do() {
 
 PreemptionAnswer Preemption::for_room() {
   read_plan();
-  const std::vector<VictimPool> domains = pools();
-  answer_.domains = static_cast<int>(domains.size());
+  std::uint32_t domains = 1;
+  if (!sure_.exclusive) {
+    helped_ = parts_.helped(level_);
+    for_quota_ = for_quota_alone();
+    domains = level_ < 0 ? 1 : parts_.tree().size(level_);
+  }
+  answer_.domains = static_cast<int>(domains);
   VictimSearch search(victims_, parts_, checks(), steps_);
-  std::vector<std::pair<EvictionCost, const VictimPool*>> hopeful;
-  for (const VictimPool& pool : domains) {
-    if (const auto cost = search.estimate(pool)) {
-      hopeful.emplace_back(*cost, &pool);
+  std::vector<std::pair<EvictionCost, std::uint32_t>> hopeful;  // (cost, domain)
+  for (std::uint32_t domain = 0; domain < domains; ++domain) {
+    if (const auto cost = search.estimate(pool(domain))) {
+      hopeful.emplace_back(*cost, domain);
     }
   }
   if (hopeful.empty()) {
@@ -309,9 +327,9 @@ PreemptionAnswer Preemption::for_room() {
   std::stable_sort(hopeful.begin(), hopeful.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   bool exact = all_pools_;
   if (must_place_) {
-    for (const auto& [cost, pool] : hopeful) {
+    for (const auto& [cost, domain] : hopeful) {
       if (steps_.can_spend(kSteps / 2)) {
-        search.sketch(*pool);
+        search.sketch(pool(domain));
       }
     }
     if (!search.best()) {
@@ -324,8 +342,8 @@ PreemptionAnswer Preemption::for_room() {
       search.sketch({kWholeTree, everyone_});
     }
   }
-  for (const auto& [cost, pool] : hopeful) {
-    exact = search.best() && search.exhaust(*pool) && exact;
+  for (const auto& [cost, domain] : hopeful) {
+    exact = search.best() && search.exhaust(pool(domain)) && exact;
   }
   return finish(search, exact && !gave_up_);
 }
@@ -344,7 +362,7 @@ PreemptionAnswer Preemption::finish(VictimSearch& search, bool exact) {
   }
   answer_.victims = victims_.positions();
   answer_.cost = victims_.cost();
-  answer_.outcome = place_without(request_.gang, answer_.victims);
+  answer_.outcome = without(answer_.victims, [&] { return engine_.place(request_.gang); });
   if (!answer_.outcome.placement) {
     answer_.victims.clear();
     answer_.cost = {};

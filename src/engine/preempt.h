@@ -55,7 +55,7 @@ struct PreemptionAnswer {
 };
 
 // Evicts nothing: engine and inventory are as before when it returns. A set that is found has been
-// checked by really placing the gang, and none of it can be spared.
+// checked by really placing the gang, and none of it can be spared (of very many parts: as far as steps reach).
 [[nodiscard]] PreemptionAnswer find_victims(Engine& engine, const PreemptionRequest& request);
 
 }  // namespace gantree

@@ -1,6 +1,7 @@
 #include "engine/search.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -255,6 +256,31 @@ bool Search::hopeless(const PlanNode& node, int required) {
   return !can_hold(counts(node.part), {.within = kWholeTree, .required = required}, need);
 }
 
+// Whether more groups want a domain of a level to themselves than there are domains that nobody has.
+bool Search::too_many_alone() {
+  std::map<std::pair<TopologyId, int>, std::int64_t> wanted;
+  const auto count = [&](const auto& self, const PlanNode& node) -> void {
+    // Only the outermost: a group around others may share a domain with them.
+    if (node.exclusive >= 0) {
+      wanted[{plan_.parts[parts_of(node).front()].topology, node.exclusive}] += node.groups;
+      return;
+    }
+    for (const PlanNode& child : node.children) {
+      self(self, child);
+    }
+  };
+  count(count, plan_.root);
+  return std::any_of(wanted.begin(), wanted.end(), [&](const auto& entry) {
+    const auto& [topology, level] = entry.first;
+    const auto part =
+        std::find_if(plan_.parts.begin(), plan_.parts.end(), [&](const Part& one) { return one.topology == topology; });
+    const DomainTree& domains = context_.counts(*part, fill_).tree();
+    const std::vector<bool>* taken = fill_ == Fill::kNow ? context_.occupied(topology, level) : nullptr;
+    const std::int64_t gone = taken == nullptr ? 0 : std::count(taken->begin(), taken->end(), true);
+    return entry.second > static_cast<std::int64_t>(domains.size(level)) - gone;
+  });
+}
+
 bool Search::too_many_of_a_shape(const PlanNode& node, int required) {
   std::vector<Part> shapes;
   for (const std::size_t p : parts_of(node)) {
@@ -489,7 +515,7 @@ SearchAnswer Search::together() {
     return std::move(*answer);
   }
   note_size();
-  if (hopeless(plan_.root, -1)) {
+  if (too_many_alone() || hopeless(plan_.root, -1)) {
     return {.verdict = Verdict::kNone, .shares = {}};
   }
   const std::vector<std::size_t> all = parts_of(plan_.root);

@@ -36,5 +36,7 @@ struct SearchAnswer {
 // Leaves the inventory as it was. With Fill::kEmpty it tells whether the gang
 // would fit if nothing else ran.
 [[nodiscard]] SearchAnswer search(const SearchContext& context, const GangPlan& plan, Fill fill);
+// Whether there is a placement now. Gives up where search() may still find one: what takes long is not tried.
+[[nodiscard]] Verdict search_any(const SearchContext& context, const GangPlan& plan);
 
 }  // namespace gantree

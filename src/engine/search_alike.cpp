@@ -75,4 +75,19 @@ SearchAnswer search(const SearchContext& context, const GangPlan& plan, Fill fil
   return Search(context, plan, fill).run();
 }
 
+Verdict search_any(const SearchContext& context, const GangPlan& plan) {
+  if (plan.parts.size() > 1 && Search(context, plan, Fill::kNow).found_quickly()) {
+    return Verdict::kFound;
+  }
+  if (plan.parts.size() <= kFewParts) {
+    return search(context, plan, Fill::kNow).verdict;
+  }
+  // Of many parts only what can be decided all at once: going through them again and again takes long.
+  const std::optional<AlikePlan> alike = AlikePlan::of(plan);
+  Search all(context, alike ? alike->merged() : plan, Fill::kNow);
+  const SearchAnswer together = all.together();
+  const bool found = together.verdict == Verdict::kFound && (!alike || alike->apart(together.shares, all.tree()));
+  return found || together.verdict != Verdict::kFound ? together.verdict : Verdict::kGaveUp;
+}
+
 }  // namespace gantree

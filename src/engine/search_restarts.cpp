@@ -15,6 +15,7 @@ namespace gantree {
 namespace {
 
 constexpr int kAttempts = 400;
+constexpr int kQuickAttempts = 4;
 constexpr std::int64_t kAttemptSteps = std::int64_t{4} * 1024 * 1024;  // in all; a step is a host looked at
 constexpr std::size_t kDomainsTried = 16;                              // by one group in one attempt
 
@@ -40,8 +41,8 @@ class Restarts {
     note(note, search_.plan_.root);
   }
 
-  bool run() {
-    for (attempt_ = 0; attempt_ < kAttempts && !budget_.exhausted(); ++attempt_) {
+  bool run(int attempts) {
+    for (attempt_ = 0; attempt_ < attempts && !budget_.exhausted(); ++attempt_) {
       if (place(search_.plan_.root, kWholeTree)) {
         return true;
       }
@@ -210,7 +211,16 @@ SearchAnswer Search::starting_over() {
   }
   note_size();
   Budget budget(kAttemptSteps);
-  return answer(Restarts(*this, budget).run(), JointVerdict::kGaveUp);
+  return answer(Restarts(*this, budget).run(kAttempts), JointVerdict::kGaveUp);
+}
+
+bool Search::found_quickly() {
+  if (!joinable(parts_of(plan_.root)) || too_many_alone() || hopeless(plan_.root, -1)) {
+    return false;
+  }
+  note_size();
+  Budget budget(kAttemptSteps);
+  return answer(Restarts(*this, budget).run(kQuickAttempts), JointVerdict::kGaveUp).verdict == Verdict::kFound;
 }
 
 }  // namespace gantree

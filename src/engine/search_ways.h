@@ -31,6 +31,8 @@ class Search {
   // A placement of this plan with fewer domains, where a few groups that move can have that.
   SearchAnswer improved(SearchAnswer found);
   // The first of these that does not give up.
+  // Whether going part by part a few times finds a placement.
+  [[nodiscard]] bool found_quickly();
   SearchAnswer run();
 
   [[nodiscard]] const DomainTree& tree() { return counts(0).tree(); }
@@ -93,6 +95,7 @@ class Search {
   [[nodiscard]] bool some_do_not_fit();
   [[nodiscard]] bool joinable(const std::vector<std::size_t>& parts) const;
   void add_rules(const PlanNode& node, const std::vector<std::size_t>& parts, JointProblem& problem);
+  [[nodiscard]] bool too_many_alone();
   JointAnswer jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts, Budget& budget,
                       bool any = false);
   bool place_all(const JointAnswer& answer, const std::vector<std::size_t>& parts);

@@ -8,39 +8,30 @@
 
 namespace gantree {
 
-VictimSearch::VictimSearch(Victims& victims, std::vector<FreedSlots>& parts, VictimChecks checks, Budget& steps)
+VictimSearch::VictimSearch(Victims& victims, FreedParts& parts, VictimChecks checks, Budget& steps)
     : victims_(victims), parts_(parts), checks_(std::move(checks)), steps_(steps) {}
 
 void VictimSearch::enter(Domain domain) {
   domain_ = domain;
-  for (FreedSlots& part : parts_) {
-    part.enter(domain);
-  }
+  parts_.enter(domain);
 }
 
 void VictimSearch::choose(std::size_t member) {
   victims_.add(member);
   if (!additive_) {
-    for (FreedSlots& part : parts_) {
-      part.evict(member);
-      steps_.spend(static_cast<std::int64_t>(part.size(member)));
-    }
+    steps_.spend(parts_.evict(member));
   }
 }
 
 void VictimSearch::spare(std::size_t member) {
   victims_.remove(member);
   if (!additive_) {
-    for (FreedSlots& part : parts_) {
-      part.restore(member);
-    }
+    parts_.restore(member);
   }
 }
 
 bool VictimSearch::suits(bool really) const {
-  const bool room = additive_
-                        ? gained_ >= missing_
-                        : std::all_of(parts_.begin(), parts_.end(), [](const FreedSlots& p) { return p.holds(); });
+  const bool room = additive_ ? gained_ >= missing_ : parts_.fit();
   return room && (!checks_.admits || checks_.admits()) && (!really || !checks_.places || checks_.places());
 }
 
@@ -62,8 +53,8 @@ std::vector<VictimSearch::Member> VictimSearch::weigh(const VictimPool& pool) {
   missing_ = 0;
   additive_ = false;
   bool first = true;
-  std::vector<char> helps(members.size(), parts_.size() == 1 && !checks_.admits && !checks_.places ? 0 : 1);
-  for (FreedSlots& part : parts_) {
+  std::vector<char> helps(members.size(), parts_.single() && !checks_.admits && !checks_.places ? 0 : 1);
+  for (FreedSlots& part : parts_.each()) {
     Gains gains = part.gains(pool.members);
     for (std::size_t m = 0; m < members.size(); ++m) {
       helps[m] = static_cast<char>(helps[m] | gains.helps[m]);
@@ -74,7 +65,7 @@ std::vector<VictimSearch::Member> VictimSearch::weigh(const VictimPool& pool) {
         members[m].most = gains.most[m];
       }
       missing_ = gains.missing;
-      additive_ = parts_.size() == 1 && gains.additive;
+      additive_ = parts_.single() && gains.additive;
     }
     first = false;
   }
@@ -93,6 +84,9 @@ void VictimSearch::spare_dearest(const std::vector<std::size_t>& dearest_first, 
   std::size_t stride = 1;
   std::vector<std::size_t> spared;
   for (std::size_t at = 0; at < dearest_first.size();) {
+    if (really && checks_.patient && !checks_.patient()) {
+      break;
+    }
     spared.clear();
     std::size_t next = at;
     for (; next < dearest_first.size() && spared.size() < stride; ++next) {
@@ -115,9 +109,28 @@ void VictimSearch::spare_dearest(const std::vector<std::size_t>& dearest_first, 
   }
 }
 
+// More victims never hurt: how many of the first can all be spared, a bisection finds with few trials.
+void VictimSearch::spare_first(const std::vector<std::size_t>& dearest_first) {
+  std::size_t spared = 0;
+  for (std::size_t most = dearest_first.size() + 1; most - spared > 1;) {
+    const std::size_t middle = spared + (most - spared) / 2;
+    for (std::size_t i = spared; i < middle; ++i) {
+      spare(dearest_first[i]);
+    }
+    if (suits(true)) {
+      spared = middle;
+      continue;
+    }
+    for (std::size_t i = spared; i < middle; ++i) {
+      choose(dearest_first[i]);
+    }
+    most = middle;
+  }
+}
+
 // Chooses the whole pool, then spares what can be spared. False where even the pool is not enough;
 // the caller releases what is chosen.
-bool VictimSearch::reduce(const VictimPool& pool, bool really) {
+bool VictimSearch::reduce(const VictimPool& pool, bool really, const std::vector<std::size_t>& needed) {
   enter(pool.domain);
   std::vector<Member> members = weigh(pool);
   additive_ = false;
@@ -137,6 +150,12 @@ bool VictimSearch::reduce(const VictimPool& pool, bool really) {
   }
   if (!suits(really)) {
     return false;
+  }
+  if (really && checks_.places) {
+    std::stable_partition(dearest_first.begin(), dearest_first.end(), [&](std::size_t member) {
+      return std::find(needed.begin(), needed.end(), member) == needed.end();
+    });
+    spare_first(dearest_first);
   }
   if (victims_.over_budget() > 0) {
     spare_dearest(dearest_first, true, really);
@@ -170,8 +189,9 @@ void VictimSearch::sketch(const VictimPool& pool) {
     if (suits(true)) {
       record();
     } else {
+      const std::vector<std::size_t> needed = victims_.all_chosen();
       release(pool);
-      if (reduce(pool, true)) {
+      if (reduce(pool, true, needed)) {
         record();
       }
     }

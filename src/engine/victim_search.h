@@ -23,6 +23,7 @@ struct VictimChecks {
   std::function<bool()> admits;  // empty: nothing to ask
   std::function<bool()>
       places;  // really places the gang, at the cost of steps; empty: where each part fits, the gang does
+  std::function<bool()> patient;  // whether to place it again and again, to spare some more; empty: always
 };
 
 // Members of one domain, as numbered by Victims.
@@ -39,7 +40,7 @@ class VictimSearch {
     Domain domain;
   };
 
-  VictimSearch(Victims& victims, std::vector<FreedSlots>& parts, VictimChecks checks, Budget& steps);
+  VictimSearch(Victims& victims, FreedParts& parts, VictimChecks checks, Budget& steps);
 
   // What it costs to make room there for each part by itself, without placing; nullopt where evicting
   // the whole pool is not enough.
@@ -49,7 +50,7 @@ class VictimSearch {
   // Looks for every cheaper set there is. Requires that there is a best one. False where the steps
   // did not suffice.
   bool exhaust(const VictimPool& pool);
-  // Drops from the best set what can be spared.
+  // Drops from the best set what can be spared, as long as checks are patient.
   void tidy();
 
   [[nodiscard]] const std::optional<Best>& best() const { return best_; }
@@ -74,7 +75,9 @@ class VictimSearch {
   void spare(std::size_t member);
   [[nodiscard]] bool suits(bool really) const;
   std::vector<Member> weigh(const VictimPool& pool);
-  bool reduce(const VictimPool& pool, bool really);
+  // `needed`: those that are spared last.
+  bool reduce(const VictimPool& pool, bool really, const std::vector<std::size_t>& needed = {});
+  void spare_first(const std::vector<std::size_t>& dearest_first);
   void spare_dearest(const std::vector<std::size_t>& dearest_first, bool for_budgets, bool really);
   void release(const VictimPool& pool);
   void record();
@@ -88,7 +91,7 @@ class VictimSearch {
   void note_passed_over(std::size_t member);
 
   Victims& victims_;
-  std::vector<FreedSlots>& parts_;
+  FreedParts& parts_;
   VictimChecks checks_;
   Budget& steps_;
   std::optional<Best> best_;
