@@ -110,7 +110,9 @@ bool Restarts::place(const PlanNode& node, Domain within) {
   if (node.required <= within.level) {
     return place_children(node, within);
   }
-  std::vector<Domain> domains = search_.candidates(node, within, node.required);
+  std::vector<Domain> domains = attempt_ % 3 == 0 ? search_.candidates(node, within, node.required, kDomainsTried)
+                                                  : search_.candidates(node, within, node.required);
+  budget_.spend(16 * search_.cost_of_a_look());
   if (attempt_ % 3 == 1) {
     std::reverse(domains.begin(), domains.end());
   } else if (attempt_ % 3 == 2) {
@@ -156,7 +158,7 @@ void Restarts::undo(const PlanNode& node) {
 
 bool Restarts::place_leaf(std::size_t part, Domain domain) {
   const Part& what = search_.plan_.parts[part];
-  const bool tightly = !what.slices.empty() || attempt_ % 2 == 1;
+  const bool tightly = !what.slices.empty() || attempt_ % 2 == 0;
   const auto shares =
       tightly ? search_.place_part(part, search_.scope_of(part, domain, -1, -1)) : sparingly(part, domain);
   if (!budget_.spend(1) || !shares) {

@@ -11,6 +11,8 @@ namespace {
 constexpr std::int64_t kPackSteps = 262'144;  // to place a group in a domain
 constexpr std::int64_t kJointShare = 8;       // of the steps left, what placing a whole group at once may take
 constexpr std::size_t kMaxTries = 64;         // candidate domains of one level that are tried
+constexpr std::size_t kFewParts = 8;          // of which going back mostly finds a way
+constexpr std::int64_t kPatience = 64;        // dead ends of more parts, and four more a part, before starting over
 
 }  // namespace
 
@@ -60,14 +62,23 @@ SearchAnswer Search::step_by_step() {
   return Search(nobody, plan_, Fill::kNow).some_order();
 }
 
+// Of many parts those placed last are seldom the ones that are in the way: rather than going back over them again and
+// again, others go first. What takes long comes last.
 SearchAnswer Search::some_order() {
-  SearchAnswer answer = backtracking();
-  return answer.verdict == Verdict::kGaveUp ? starting_over() : answer;
+  const bool few = plan_.parts.size() <= kFewParts;
+  const auto parts = static_cast<std::int64_t>(plan_.parts.size());
+  SearchAnswer answer = backtracking(few ? kSearchSteps : kPatience + 4 * parts);
+  if (answer.verdict == Verdict::kGaveUp) {
+    answer = starting_over();
+  }
+  return answer.verdict == Verdict::kGaveUp && !few ? backtracking(kSearchSteps) : answer;
 }
 
-SearchAnswer Search::backtracking() {
+SearchAnswer Search::backtracking(std::int64_t dead_ends) {
   note_size();
   budget_ = Budget(kSearchSteps);
+  dead_ends_ = dead_ends;
+  complete_ = true;
   const Pending all{.node = &plan_.root};
   const bool done = step(&all);
   return answer(done, complete_ ? JointVerdict::kNone : JointVerdict::kGaveUp);
@@ -143,12 +154,14 @@ bool Search::step(const Pending* pending) {
   if (pending == nullptr) {
     return true;
   }
-  if (!budget_.spend(1)) {
+  if (!budget_.spend(cost_of_a_look()) || dead_ends_ <= 0) {
     complete_ = false;
     return false;
   }
-  return pending->node->leaf() ? step_leaf(*pending->node, pending->within, pending->next)
-                               : step_group(*pending->node, pending->within, pending->next);
+  const bool done = pending->node->leaf() ? step_leaf(*pending->node, pending->within, pending->next)
+                                          : step_group(*pending->node, pending->within, pending->next);
+  dead_ends_ -= done ? 0 : 1;
+  return done;
 }
 
 bool Search::step_leaf(const PlanNode& node, Domain within, const Pending* rest) {
@@ -164,79 +177,6 @@ bool Search::step_leaf(const PlanNode& node, Domain within, const Pending* rest)
   }
   give(node.part);
   return false;
-}
-
-std::size_t Search::largest_of(const std::vector<std::size_t>& parts) const {
-  return *std::max_element(parts.begin(), parts.end(),
-                           [&](std::size_t a, std::size_t b) { return plan_.parts[a].count < plan_.parts[b].count; });
-}
-
-// What these parts ask for all at once; none where no host has that much.
-std::optional<Amounts> Search::all_together(const std::vector<std::size_t>& parts) const {
-  Amounts sum;
-  for (const std::size_t part : parts) {
-    for (const auto& [resource, amount] : plan_.parts[part].shape->requests.entries()) {
-      std::int64_t all = 0;
-      if (__builtin_mul_overflow(amount, plan_.parts[part].count, &all)) {
-        return std::nullopt;
-      }
-      sum.add(resource, all);
-    }
-  }
-  return sum;
-}
-
-// Pieces of the resource that the parts below a node need most of together; nullptr where there are
-// so few parts that trying is quicker, or where they cannot be added up.
-const SlotCounts* Search::joint_counts(const PlanNode& node, int& pieces) {
-  const std::vector<std::size_t> parts = parts_of(node);
-  if (parts.size() <= 2) {
-    return nullptr;
-  }
-  const auto [it, fresh] = joint_needs_.try_emplace(&node);
-  if (fresh) {
-    std::vector<const Part*> all;
-    for (const std::size_t part : parts) {
-      all.push_back(&plan_.parts[part]);
-    }
-    it->second = joint_need(all, context_.inventory);
-  }
-  if (!it->second) {
-    return nullptr;
-  }
-  pieces = it->second->count;
-  SlotCounts& slots = context_.counts(*it->second->need(-1).part, fill_);
-  slots.refresh();
-  return &slots;
-}
-
-std::vector<Domain> Search::candidates(const PlanNode& node, Domain within, int level, std::size_t most) {
-  const std::vector<std::size_t> parts = parts_of(node);
-  const std::size_t largest = largest_of(parts);
-  Scope scope{.within = within, .exclusive = node.exclusive};
-  if (node.exclusive >= 0) {
-    scope.occupied = occupied(node, node.exclusive, largest);
-  }
-  const DomainTree& tree = counts(largest).tree();
-  const std::optional<Amounts> on_one_host =
-      level == tree.host_level() ? all_together(parts) : std::optional(Amounts{});
-  if (!on_one_host) {
-    return {};
-  }
-  std::vector<std::pair<const SlotCounts*, int>> slots;
-  for (const std::size_t part : parts) {
-    slots.emplace_back(&counts(part), plan_.parts[part].count);
-  }
-  int pieces = 0;
-  if (const SlotCounts* joint = joint_counts(node, pieces)) {
-    slots.emplace_back(joint, pieces);
-  }
-  const auto holds = [&](const Domain& domain) {
-    return std::all_of(slots.begin(), slots.end(),
-                       [&](const auto& part) { return part.first->capacity(domain) >= part.second; }) &&
-           (level < tree.host_level() || room_for(*on_one_host, tree.node(domain.index)));
-  };
-  return holders(counts(largest), scope, level, plan_.parts[largest].count, holds, most);
 }
 
 bool Search::step_group(const PlanNode& node, Domain within, const Pending* rest) {
@@ -257,7 +197,7 @@ bool Search::step_group(const PlanNode& node, Domain within, const Pending* rest
         if (try_group_in(node, domain, rest)) {
           return true;
         }
-        if (budget_.exhausted()) {
+        if (budget_.exhausted() || dead_ends_ <= 0) {
           complete_ = false;
           return false;
         }

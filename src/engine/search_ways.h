@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -30,9 +31,9 @@ class Search {
   SearchAnswer step_by_step();
   // A placement of this plan with fewer domains, where a few groups that move can have that.
   SearchAnswer improved(SearchAnswer found);
-  // The first of these that does not give up.
   // Whether going part by part a few times finds a placement.
   [[nodiscard]] bool found_quickly();
+  // The first of these that does not give up.
   SearchAnswer run();
 
   [[nodiscard]] const DomainTree& tree() { return counts(0).tree(); }
@@ -41,8 +42,11 @@ class Search {
   friend class Restarts;
   friend class Improvement;
 
+  // Steps: the domains that others have to themselves are gone through every time.
+  [[nodiscard]] std::int64_t cost_of_a_look() const { return 1 + static_cast<std::int64_t>(owned_.size() / 16); }
   SearchAnswer some_order();
-  SearchAnswer backtracking();
+  // Gives up after so many dead ends at the latest.
+  SearchAnswer backtracking(std::int64_t dead_ends);
   SearchAnswer starting_over();
 
   // What is still to be placed: the first of a list whose rest lives further up the stack.
@@ -91,11 +95,11 @@ class Search {
                                         bool& gave_up);
   [[nodiscard]] bool hopeless(const PlanNode& node, int required);
   [[nodiscard]] bool too_many_of_a_shape(const PlanNode& node, int required);
+  [[nodiscard]] bool too_many_alone();
   [[nodiscard]] bool short_of_a_resource(const PlanNode& node, int required);
   [[nodiscard]] bool some_do_not_fit();
   [[nodiscard]] bool joinable(const std::vector<std::size_t>& parts) const;
   void add_rules(const PlanNode& node, const std::vector<std::size_t>& parts, JointProblem& problem);
-  [[nodiscard]] bool too_many_alone();
   JointAnswer jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts, Budget& budget,
                       bool any = false);
   bool place_all(const JointAnswer& answer, const std::vector<std::size_t>& parts);
@@ -117,6 +121,35 @@ class Search {
   std::vector<Domain> candidates(const PlanNode& node, Domain within, int level,
                                  std::size_t most = std::numeric_limits<std::size_t>::max());
   [[nodiscard]] const SlotCounts* joint_counts(const PlanNode& node, int& pieces);
+
+  // What a group asks of the domains of a level: so many pods of each of these counts, and of the first of them most.
+  struct Asked {
+    Domain within;
+    int level = 0;
+    std::pair<const SlotCounts*, int> first;
+    std::vector<std::pair<const SlotCounts*, int>> all;
+    friend bool operator==(const Asked&, const Asked&) = default;
+  };
+  // In this order: the fewest children that it takes, then the tightest.
+  struct Rank {
+    int children = 0;
+    int capacity = 0;
+    std::uint32_t index = 0;
+    friend auto operator<=>(const Rank&, const Rank&) = default;
+  };
+  struct KeptCandidates {
+    Asked asked;
+    std::vector<Rank> order;             // the best of them, as of when it was made
+    bool all = false;                    // there were no others then
+    std::uint64_t position = 0;          // of the inventory's log, up to where changes are noted
+    std::vector<std::uint32_t> changed;  // domains since then, sorted
+  };
+  std::vector<Domain> kept_candidates(Asked asked, const std::function<bool(const Domain&)>& holds, std::size_t most);
+  [[nodiscard]] static Rank rank(const Asked& asked, std::uint32_t index);
+  void list_candidates(KeptCandidates& kept, const std::function<bool(const Domain&)>& holds);
+  [[nodiscard]] bool note_changes(KeptCandidates& kept);
+  [[nodiscard]] bool merge_candidates(const KeptCandidates& kept, const std::function<bool(const Domain&)>& holds,
+                                      std::size_t most, std::vector<Domain>& found) const;
   [[nodiscard]] std::vector<Pending> expand(const PlanNode& node, Domain within, const Pending* rest) const;
 
   const SearchContext& context_;
@@ -128,9 +161,11 @@ class Search {
   std::vector<bool> free_filling_ = std::vector<bool>(plan_.parts.size());
   std::map<const PlanNode*, std::optional<JointNeed>> joint_needs_;
   std::map<std::pair<const PlanNode*, int>, std::vector<bool>> taken_;  // what occupied() worked out
-  OwnedDomains owned_;                                                  // by groups that are placed already
-  bool small_ = false;                                                  // few enough hosts to search long for the best
-  bool complete_ = true;                                                // step() has left nothing untried
+  std::vector<KeptCandidates> kept_;
+  OwnedDomains owned_;          // by groups that are placed already
+  bool small_ = false;          // few enough hosts to search long for the best
+  std::int64_t dead_ends_ = 0;  // that step() may still run into
+  bool complete_ = true;        // step() has left nothing untried
 };
 
 }  // namespace gantree
