@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "engine/answer_check.h"
 #include "engine/counts_cache.h"
+#include "engine/culprit.h"
 #include "engine/elastic.h"
 #include "engine/explain.h"
 #include "engine/rank_order.h"
@@ -23,11 +24,11 @@ namespace gantree {
 namespace {
 
 constexpr std::size_t kMostOccupied = 64;
-// Of so many gangs the whole input is told.
 // What the counts of all shapes of a gang may take, and about what they take for one shape and host.
 constexpr std::size_t kMaxCountBytes = std::size_t{512} * 1024 * 1024;
 constexpr std::size_t kCountBytes = 10;
 constexpr std::size_t kFewSets = 64;  // whose shapes need not be counted
+// Of so many gangs the whole input is told.
 constexpr std::size_t kMostBroken = 8;
 
 void collect_exclusive(const Group& group, TopologyId topology, const std::string& kind,
@@ -63,7 +64,6 @@ bool asks_for_nothing(const Gang& gang) {
   return nothing;
 }
 
-// A refusal is about the fewest pods with which the gang may start.
 // Whether it has pods of more shapes than can be counted at a time on so many hosts.
 std::optional<std::string> too_many_shapes(const Gang& gang, std::size_t hosts) {
   const std::vector<const PodSet*> sets = pod_sets(gang.root);
@@ -85,6 +85,7 @@ std::optional<std::string> too_many_shapes(const Gang& gang, std::size_t hosts) 
                      hosts, std::max(kFewSets, most));
 }
 
+// A refusal is about the fewest pods with which the gang may start.
 std::string refusal_message(const SearchContext& context, const Gang& gang, const std::vector<Topology>& topologies,
                             Refusal refusal) {
   const Smallest smallest = smallest_start(gang.root);
@@ -92,7 +93,7 @@ std::string refusal_message(const SearchContext& context, const Gang& gang, cons
     return fmt::format("group \"{}\" has fewer than the {} pods it needs to start", smallest.short_of_pods->name,
                        *smallest.short_of_pods->min_pods);
   }
-  std::string message = explain_refusal(context, gang, make_plan(gang, smallest.counts), topologies, refusal);
+  std::string message = explain_refusal(context, gang, smallest.counts, topologies, refusal);
   std::int64_t all = 0;
   for (const PodSet* set : pod_sets(gang.root)) {
     all += set->count;
@@ -101,6 +102,21 @@ std::string refusal_message(const SearchContext& context, const Gang& gang, cons
     message += fmt::format(" ({} of its {} pods are enough to start)", least, all);
   }
   return message;
+}
+
+// Where the search gave up, one group that does not fit even by itself is a proof all the same.
+Refusal refusal_by_culprit(const SearchContext& context, const Gang& gang, bool fits_when_empty) {
+  const Smallest smallest = smallest_start(gang.root);
+  std::int64_t all = 0;
+  each_pod_set(gang.root, [&](const PodSet& set) { all += set.count; });
+  if (smallest.short_of_pods != nullptr || total(smallest.counts) < all) {
+    return Refusal::kSearchLimit;  // others may start instead of it
+  }
+  if (!fits_when_empty && find_culprit(context, gang, smallest.counts, Fill::kEmpty)) {
+    return Refusal::kTooLarge;
+  }
+  return fits_when_empty && find_culprit(context, gang, smallest.counts, Fill::kNow) ? Refusal::kBusy
+                                                                                     : Refusal::kSearchLimit;
 }
 
 }  // namespace
@@ -265,6 +281,11 @@ Outcome Engine::place(const Gang& gang) {
     outcome.placement = Placement{.pod_sets = std::vector<std::vector<HostShare>>(outcome.counts.size())};
     return outcome;
   }
+  if (auto message = too_many_shapes(gang, parts_->inventory.size())) {
+    outcome.refusal = Refusal::kSearchLimit;
+    outcome.message = std::move(*message);
+    return outcome;
+  }
   // What was found last is mostly what is chosen in the end.
   Counts found_for;
   GangPlan plan;
@@ -281,11 +302,6 @@ Outcome Engine::place(const Gang& gang) {
     return verdict;
   };
   const CountChoice now = most_that_fit(gang.root, fits_now);
-  if (auto message = too_many_shapes(gang, parts_->inventory.size())) {
-    outcome.refusal = Refusal::kSearchLimit;
-    outcome.message = std::move(*message);
-    return outcome;
-  }
   if (now.counts) {
     if (found_for != *now.counts) {
       GANTREE_CHECK(fits_now(*now.counts) == Verdict::kFound);
@@ -299,8 +315,25 @@ Outcome Engine::place(const Gang& gang) {
   outcome.refusal = ever.counts   ? now.proven ? Refusal::kBusy : Refusal::kSearchLimit
                     : ever.proven ? Refusal::kTooLarge
                                   : Refusal::kSearchLimit;
+  if (outcome.refusal == Refusal::kSearchLimit) {
+    outcome.refusal = refusal_by_culprit(context, gang, ever.counts.has_value());
+  }
   outcome.message = refusal_message(context, gang, parts_->topologies, outcome.refusal);
   return outcome;
+}
+
+std::optional<bool> Engine::fits(const Gang& gang) {
+  parts_->trim();
+  const SearchContext context = parts_->context(gang);
+  if (asks_for_nothing(gang)) {
+    return true;
+  }
+  if (too_many_shapes(gang, parts_->inventory.size())) {
+    return std::nullopt;
+  }
+  const CountChoice now =
+      least_that_fit(gang.root, [&](const Counts& counts) { return search_any(context, make_plan(gang, counts)); });
+  return now.counts ? std::optional(true) : now.proven ? std::optional(false) : std::nullopt;
 }
 
 Outcome Engine::checked(const Gang& gang, Outcome outcome) {
@@ -322,20 +355,6 @@ Outcome Engine::checked(const Gang& gang, Outcome outcome) {
     }
     parts_->tell_of_broken_answer(broken);
   }
-std::optional<bool> Engine::fits(const Gang& gang) {
-  parts_->trim();
-  const SearchContext context = parts_->context(gang);
-  if (asks_for_nothing(gang)) {
-    return true;
-  }
-  if (too_many_shapes(gang, parts_->inventory.size())) {
-    return std::nullopt;
-  }
-  const CountChoice now =
-      least_that_fit(gang.root, [&](const Counts& counts) { return search_any(context, make_plan(gang, counts)); });
-  return now.counts ? std::optional(true) : now.proven ? std::optional(false) : std::nullopt;
-}
-
   return {.placement = {},
           .counts = {},
           .refusal = Refusal::kSearchLimit,

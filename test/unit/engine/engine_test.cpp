@@ -126,6 +126,67 @@ TEST(Engine, SaysThatPodSetsFitAloneButNotTogether) {
             "each pod set fits by itself even when empty, but no placement holds all of them together");
 }
 
+Group group_of(const std::string& name, const Constraint& constraint, std::vector<PodSet> sets) {
+  Group group;
+  group.name = name;
+  group.constraint = constraint;
+  group.pod_sets = std::move(sets);
+  return group;
+}
+
+TEST(Engine, NamesTheGroupThatDoesNotFitByItself) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 6);
+  c.host("b1/r1/n2", 6);
+  Gang gang = c.gang({});
+  gang.root.groups = {group_of("prefill-0", required(2), {c.set("prefill-0-main", 2, 1)}),
+                      group_of("decode-7", required(2), {c.set("decode-7-main", 8, 1)})};
+  // Eight pods of one GPU on hosts of six.
+  EXPECT_EQ(c.place(gang).message,
+            "group \"decode-7\" does not fit by itself: no host can hold all 8 pods of pod set \"decode-7-main\" even "
+            "when empty; nearest: host b1/r1/n1 offers 6 of 8; b1/r1/n2 offers 6 of 8");
+}
+
+TEST(Engine, SaysWhatAGroupOfSeveralPodSetsNeedsThatNoDomainHas) {
+  SmallCluster c(kBlockRackHost);
+  const NodeId n1 = c.host("b1/r1/n1", 8);
+  const NodeId n2 = c.host("b1/r1/n2", 8);
+  Gang gang = c.gang({});
+  gang.root.groups = {group_of("prefill-0", required(2), {c.set("prefill-0-main", 2, 1)}),
+                      group_of("decode-7", required(2), {c.set("leader", 1, 2), c.set("workers", 6, 1)})};
+  c.inventory().take(n1, c.shape(2).requests, 1);
+  c.inventory().take(n2, c.shape(4).requests, 1);
+  // 2 + 6 GPUs, on a host that has 6 or 4 left: the leader fits, and so do the workers.
+  const Outcome outcome = c.place(gang);
+  EXPECT_EQ(outcome.refusal, Refusal::kBusy);
+  EXPECT_EQ(outcome.message,
+            "group \"decode-7\" does not fit by itself now: it needs 8 gpu on one host; none has more than 6 free");
+}
+
+TEST(Engine, SaysHowManyOfTheGroupsThatAreAlikeFit) {
+  SmallCluster c(kBlockRackHost);
+  c.host("b1/r1/n1", 8);
+  c.host("b1/r2/n2", 8);
+  Constraint alone = required(1);
+  alone.exclusive = 1;
+  Gang gang = c.gang({});
+  for (const char* name : {"job-0", "job-1", "job-2"}) {
+    gang.root.groups.push_back(group_of(name, alone, {c.set(name, 2, 1)}));
+  }
+  EXPECT_EQ(
+      c.place(gang).message,
+      "only 2 of the 3 groups like that of pod set \"job-0\" fit even when empty: each needs room for 2 pods in a "
+      "rack of its own");
+  // Five GPUs for each of four groups, and eight in a rack.
+  gang.root.groups.clear();
+  for (const char* name : {"job-0", "job-1", "job-2", "job-3"}) {
+    gang.root.groups.push_back(group_of(name, required(1), {c.set(name, 5, 1)}));
+  }
+  EXPECT_EQ(c.place(gang).message,
+            "only 2 of the 4 groups like that of pod set \"job-0\" fit even when empty: each needs room for 5 pods in "
+            "one rack");
+}
+
 TEST(Engine, StartsFewerPodsWhereTheMinimumAllows) {
   SmallCluster c(kBlockRackHost);
   c.host("b1/r1/n1", 8);
