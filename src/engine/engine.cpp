@@ -64,25 +64,26 @@ bool asks_for_nothing(const Gang& gang) {
   return nothing;
 }
 
+bool many_sets(const Gang& gang) {
+  return !gang.root.groups.empty() || gang.root.pod_sets.size() > kFewSets;
+}
+
 // Whether it has pods of more shapes than can be counted at a time on so many hosts.
 std::optional<std::string> too_many_shapes(const Gang& gang, std::size_t hosts) {
-  const std::vector<const PodSet*> sets = pod_sets(gang.root);
-  const std::size_t most = kMaxCountBytes / (kCountBytes * std::max<std::size_t>(1, hosts));
-  if (sets.size() <= std::max(kFewSets, most)) {
-    return std::nullopt;
-  }
+  const std::size_t most = std::max(kFewSets, kMaxCountBytes / (kCountBytes * std::max<std::size_t>(1, hosts)));
   std::vector<const PodShape*> shapes;
-  for (const PodSet* set : sets) {
-    shapes.push_back(&set->shape);
+  each_pod_set(gang.root, [&](const PodSet& set) { shapes.push_back(&set.shape); });
+  if (shapes.size() <= most) {
+    return std::nullopt;
   }
   std::sort(shapes.begin(), shapes.end(), [](const PodShape* a, const PodShape* b) { return *a < *b; });
   shapes.erase(std::unique(shapes.begin(), shapes.end(), [](const PodShape* a, const PodShape* b) { return *a == *b; }),
                shapes.end());
-  if (shapes.size() <= std::max(kFewSets, most)) {
+  if (shapes.size() <= most) {
     return std::nullopt;
   }
   return fmt::format("its pod sets are of {} shapes; on {} hosts at most {} can be placed together", shapes.size(),
-                     hosts, std::max(kFewSets, most));
+                     hosts, most);
 }
 
 // A refusal is about the fewest pods with which the gang may start.
@@ -281,7 +282,7 @@ Outcome Engine::place(const Gang& gang) {
     outcome.placement = Placement{.pod_sets = std::vector<std::vector<HostShare>>(outcome.counts.size())};
     return outcome;
   }
-  if (auto message = too_many_shapes(gang, parts_->inventory.size())) {
+  if (auto message = many_sets(gang) ? too_many_shapes(gang, parts_->inventory.size()) : std::nullopt) {
     outcome.refusal = Refusal::kSearchLimit;
     outcome.message = std::move(*message);
     return outcome;
@@ -328,7 +329,7 @@ std::optional<bool> Engine::fits(const Gang& gang) {
   if (asks_for_nothing(gang)) {
     return true;
   }
-  if (too_many_shapes(gang, parts_->inventory.size())) {
+  if (many_sets(gang) && too_many_shapes(gang, parts_->inventory.size())) {
     return std::nullopt;
   }
   const CountChoice now =

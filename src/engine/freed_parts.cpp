@@ -74,11 +74,11 @@ void FreedParts::enter(Domain scope) {
 std::int64_t FreedParts::evict(std::size_t candidate) {
   std::int64_t changed = 0;
   for (Tree& tree : trees_) {
-    tree.room->evict(candidate);
     const HeldRoom::Entries entries = tree.room->in_scope(candidate);
+    tree.room->evict(entries);
     changed += static_cast<std::int64_t>((entries.end - entries.begin) * tree.parts.size());
     for (const std::size_t part : tree.parts) {
-      parts_[part].note_evicted(candidate);
+      parts_[part].note_evicted(candidate, entries);
     }
   }
   return changed;
@@ -86,9 +86,10 @@ std::int64_t FreedParts::evict(std::size_t candidate) {
 
 void FreedParts::restore(std::size_t candidate) {
   for (Tree& tree : trees_) {
-    tree.room->restore(candidate);
+    const HeldRoom::Entries entries = tree.room->in_scope(candidate);
+    tree.room->restore(entries);
     for (const std::size_t part : tree.parts) {
-      parts_[part].note_restored(candidate);
+      parts_[part].note_restored(candidate, entries);
     }
   }
 }

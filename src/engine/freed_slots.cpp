@@ -116,8 +116,7 @@ bool FreedSlots::vacant(Domain domain) const {
          kept_by_[tree_->ancestor(domain.level, domain.index, need_.exclusive)] == 0;
 }
 
-void FreedSlots::recount(std::size_t candidate, int sign) {
-  const HeldRoom::Entries entries = room_->in_scope(candidate);
+void FreedSlots::recount(std::size_t candidate, HeldRoom::Entries entries, int sign) {
   for (std::size_t e = entries.begin; e < entries.end; ++e) {
     recount_host(room_->host(e));
   }
@@ -230,25 +229,28 @@ Gains FreedSlots::gains(std::span<const std::size_t> pool) {
   for (std::uint32_t host = hosts.begin; host < hosts.end; ++host) {
     found.missing -= slots_[host];
   }
+  std::vector<HeldRoom::Entries> held_there;
+  held_there.reserve(pool.size());
   for (const std::size_t i : pool) {
-    room_->evict(i);
-    note_evicted(i);
+    held_there.push_back(room_->in_scope(i));
+    room_->evict(held_there.back());
+    note_evicted(i, held_there.back());
   }
-  for (const std::size_t i : pool) {
-    const HeldRoom::Entries entries = room_->in_scope(i);
+  for (const HeldRoom::Entries& entries : held_there) {
     for (std::size_t e = entries.begin; e < entries.end; ++e) {
       upper_[room_->host(e)] = slots_[room_->host(e)];
     }
   }
-  for (const std::size_t i : pool) {
-    room_->restore(i);
-    note_restored(i);
+  for (std::size_t at = 0; at < pool.size(); ++at) {
+    room_->restore(held_there[at]);
+    note_restored(pool[at], held_there[at]);
   }
-  for (const std::size_t i : pool) {
+  found.most.reserve(pool.size());
+  found.helps.reserve(pool.size());
+  for (std::size_t at = 0; at < pool.size(); ++at) {
     std::int64_t most = 0;
-    bool helps = keeps_out(i);
-    const HeldRoom::Entries entries = room_->in_scope(i);
-    for (std::size_t e = entries.begin; e < entries.end; ++e) {
+    bool helps = keeps_out(pool[at]);
+    for (std::size_t e = held_there[at].begin; e < held_there[at].end; ++e) {
       if (!wants(e)) {
         continue;
       }

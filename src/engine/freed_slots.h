@@ -33,9 +33,9 @@ class FreedSlots {
 
   [[nodiscard]] const DomainTree& tree() const { return *tree_; }
 
-  // The room has changed: a candidate went, or came back.
-  void note_evicted(std::size_t candidate) { recount(candidate, 1); }
-  void note_restored(std::size_t candidate) { recount(candidate, -1); }
+  // The room has changed: a candidate went, or came back, with what it holds in the domain.
+  void note_evicted(std::size_t candidate, HeldRoom::Entries entries) { recount(candidate, entries, 1); }
+  void note_restored(std::size_t candidate, HeldRoom::Entries entries) { recount(candidate, entries, -1); }
   // Whether the part, by itself, fits into the domain that the room looks at.
   [[nodiscard]] bool holds() const;
 
@@ -55,7 +55,7 @@ class FreedSlots {
  private:
   void read_hosts(Engine& engine);
   void read_exclusives(const Engine& engine, const std::string& kind, const Victims& victims);
-  void recount(std::size_t candidate, int sign);
+  void recount(std::size_t candidate, HeldRoom::Entries entries, int sign);
   void recount_host(std::uint32_t host);
   [[nodiscard]] std::int32_t slots_of(std::uint32_t host) const;
   [[nodiscard]] std::int64_t whole(int level, std::int64_t pods) const {

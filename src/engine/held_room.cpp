@@ -77,8 +77,7 @@ HeldRoom::Entries HeldRoom::in_scope(std::size_t candidate) const {
   return {static_cast<std::size_t>(first - entry_host_.begin()), static_cast<std::size_t>(last - entry_host_.begin())};
 }
 
-void HeldRoom::change(std::size_t candidate, std::int64_t sign) {
-  const Entries entries = in_scope(candidate);
+void HeldRoom::change(Entries entries, std::int64_t sign) {
   for (std::size_t e = entries.begin; e < entries.end; ++e) {
     std::int64_t* const free = &free_[entry_host_[e] * width_];
     for (std::size_t r = 0; r < width_; ++r) {

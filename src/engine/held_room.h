@@ -39,8 +39,9 @@ class HeldRoom {
   void enter(Domain scope);
   [[nodiscard]] Domain scope() const { return scope_; }
   [[nodiscard]] Range scope_hosts() const { return scope_hosts_; }
-  void evict(std::size_t candidate) { change(candidate, 1); }
-  void restore(std::size_t candidate) { change(candidate, -1); }
+  // What a candidate holds in the domain goes, or comes back.
+  void evict(Entries entries) { change(entries, 1); }
+  void restore(Entries entries) { change(entries, -1); }
 
   [[nodiscard]] Entries entries(std::size_t candidate) const {
     return {first_entry_[candidate], first_entry_[candidate + 1]};
@@ -51,7 +52,7 @@ class HeldRoom {
 
  private:
   void read_candidates(const Victims& victims, bool all);
-  void change(std::size_t candidate, std::int64_t sign);
+  void change(Entries entries, std::int64_t sign);
 
   const DomainTree* tree_;
   std::vector<ResourceId> resources_;

@@ -196,17 +196,16 @@ PreemptionAnswer Preemption::run() {
       return none();
     }
   }
-  const Outcome now = engine_.place(least_);
-  if (now.placement) {
+  const std::optional<bool> now = engine_.fits(least_);
+  if (now.value_or(false)) {
     return for_quota();
   }
-  if (now.refusal == Refusal::kTooLarge || everyone_.empty()) {
-    const bool proven = now.refusal != Refusal::kSearchLimit;
-    answer_.verdict = proven ? PreemptionVerdict::kNone : PreemptionVerdict::kGaveUp;
-    answer_.exact = proven;
+  if (everyone_.empty()) {
+    answer_.verdict = now ? PreemptionVerdict::kNone : PreemptionVerdict::kGaveUp;
+    answer_.exact = now.has_value();
     return std::move(answer_);
   }
-  gave_up_ = now.refusal == Refusal::kSearchLimit;
+  gave_up_ = !now;
   return for_room();
 }
 
