@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "live/budgets.h"
@@ -31,6 +33,28 @@ struct Account {
   bool refused = false;                // somebody was told to wait: others may have to leave for it
   std::uint64_t ended = 0;             // how many gangs have ended, or were deleted
   std::uint64_t orders = 0;            // how many were given, of all families: each has its number
+
+  // A gang was evicted for another. One to which that happened several times since any has ended evicts nobody for now:
+  // by quota A may evict B, by priority B evicts C of another family, and C evicts A, and so on for ever.
+  void displace(const std::string& id) {
+    static_cast<void>(is_restless(id));
+    ++displaced[id];
+  }
+  [[nodiscard]] bool is_restless(const std::string& id) {
+    if (std::exchange(displaced_by, ended) != ended) {
+      displaced.clear();
+    }
+    const auto known = displaced.find(id);
+    return known != displaced.end() && known->second >= kMostDisplacements;
+  }
+  // Whether that holds of anybody.
+  [[nodiscard]] bool has_restless() const {
+    return displaced_by == ended && std::any_of(displaced.begin(), displaced.end(),
+                                                [](const auto& item) { return item.second >= kMostDisplacements; });
+  }
+  static constexpr int kMostDisplacements = 3;
+  std::map<std::string, int> displaced = {};  // how often, by id
+  std::uint64_t displaced_by = 0;             // `ended` by then
 
   [[nodiscard]] QuotaId root_of(QuotaId cell) const {
     while (quota.cell(cell).parent) {

@@ -222,6 +222,7 @@ void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victim
                              Time now, Step& step) {
   Cluster& cluster = account_.cluster;
   std::vector<Submission> asks{*waiter.submission};
+  asks.front().may_evict = asks.front().may_evict && !account_.is_restless(waiter.id);
   precedence_.let_stand_by(asks);
   const std::int64_t priority = waiter.submission->priority;
   const auto goes = [&](const Leaver& leaver) { return !leaver.priority || *leaver.priority < priority; };
@@ -266,6 +267,7 @@ void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victim
     evicted.push_back(victim.family->evict(victim.gang, waiter, eviction, now, step));
     waiter.family->told_of_victim(waiter, evicted.back().id, eviction, now, step);
     waiter.blockers.insert(evicted.back().id);
+    account_.displace(evicted.back().id);
   }
   wait_for(waiter, leaving);
   // What they leave over counts for the next one that asks.

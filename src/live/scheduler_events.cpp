@@ -238,6 +238,7 @@ Result<> LiveScheduler::pod_changed(LiveObject object, Time now) {
     going_.erase(key);
   }
   if (!record->has_value()) {
+    account_.ended += ours && !cluster_.node_of(key).empty() ? 1 : 0;
     leave(key, now);
   } else if ((*record)->bound()) {
     const std::string_view before = cluster_.node_of(key);
@@ -322,6 +323,9 @@ std::set<std::string> LiveScheduler::take_freed_nodes(Time now) {
 }
 
 void LiveScheduler::pod_removed(const std::string& key, Time now) {
+  const bool evicted =
+      std::any_of(evicted_.begin(), evicted_.end(), [&](const auto& item) { return item.second.pods.contains(key); });
+  account_.ended += table_.find_pod(key) != nullptr && !cluster_.node_of(key).empty() && !evicted ? 1 : 0;
   leave(key, now);
   going_.erase(key);
   nominated_.erase(key);

@@ -51,6 +51,7 @@ class Scheduler {
   void start_leading(Time now);
 
   [[nodiscard]] Cluster& cluster() { return cluster_; }
+  [[nodiscard]] const Account& account() const { return account_; }
   [[nodiscard]] LiveScheduler& pods() { return pods_; }
   [[nodiscard]] kueue::Controller& queues() { return queues_; }
   [[nodiscard]] const kueue::Controller& queues() const { return queues_; }

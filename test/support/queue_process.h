@@ -27,6 +27,8 @@ class Process {
   [[nodiscard]] Cluster& cluster() { return scheduler_.cluster(); }
   [[nodiscard]] const kueue::Controller& controller() const { return scheduler_.queues(); }
   [[nodiscard]] std::optional<Time> wake() const { return wake_; }
+  // Whether it has nobody evicted for some, since they were evicted time and again. Another process does not know that.
+  [[nodiscard]] bool refrains() const { return scheduler_.account().has_restless(); }
   // Whether it has pods of gangs on their way to nodes, by its own account.
   [[nodiscard]] bool binds();
   std::vector<std::string> complaints;
