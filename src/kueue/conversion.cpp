@@ -6,10 +6,10 @@
 #include <functional>
 #include <utility>
 
+#include "dialects/kueue/assignment.h"
 #include "dialects/kueue/names.h"
 #include "json/copy.h"
 #include "json/decode.h"
-#include "kueue/assignment.h"
 
 namespace gantree::kueue {
 

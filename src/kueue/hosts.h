@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "dialects/kueue/assignment.h"
 #include "engine/inventory.h"
-#include "kueue/assignment.h"
 #include "kueue/ledger.h"
 
 namespace gantree::kueue {

@@ -10,12 +10,12 @@
 
 #include "base/error.h"
 #include "base/time.h"
+#include "dialects/kueue/assignment.h"
 #include "dialects/kueue/job_request.h"
 #include "dialects/write.h"
 #include "json/decode.h"
 #include "json/value.h"
 #include "json/write.h"
-#include "kueue/assignment.h"
 #include "live/object.h"
 
 namespace gantree::kueue {

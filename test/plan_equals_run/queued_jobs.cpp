@@ -8,8 +8,8 @@
 
 #include "base/check.h"
 #include "base/quantity.h"
+#include "dialects/kueue/assignment.h"
 #include "dialects/kueue/names.h"
-#include "kueue/assignment.h"
 #include "plan_equals_run/live_world.h"
 
 namespace gantree::test {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kueue/assignment.h"
+#include "dialects/kueue/assignment.h"
 #include "support/fake_server.h"
 
 namespace gantree::test {

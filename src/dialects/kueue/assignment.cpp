@@ -1,4 +1,4 @@
-#include "kueue/assignment.h"
+#include "dialects/kueue/assignment.h"
 
 #include <fmt/format.h>
 
