@@ -16,6 +16,7 @@
 #include "dialects/kueue/kueue.h"
 #include "dialects/lws/lws.h"
 #include "dialects/running.h"
+#include "dialects/signs.h"
 #include "dialects/workloads/workloads_dialect.h"
 #include "model/topology.h"
 
@@ -230,12 +231,12 @@ Result<Reading> take_in(const std::vector<json::Document>& documents, const std:
   if (!topology) {
     return tl::unexpected(topology.error());
   }
-  return take_in(all_dialects(), documents, *topology, cluster, quota, nullptr);
+  return take_in(all_dialects(), documents, *topology, cluster, quota, nullptr, Detail::kSigns);
 }
 
 Result<Reading> take_in(std::span<const std::unique_ptr<Dialect>> dialects,
                         const std::vector<json::Document>& documents, std::optional<TopologyId> levels,
-                        Cluster& cluster, Quota& quota, std::vector<Error>* faults) {
+                        Cluster& cluster, Quota& quota, std::vector<Error>* faults, Detail detail) {
   Intake intake{.cluster = cluster, .quota = quota, .levels = levels};
   Sorter sorter(dialects, intake);
   // Whoever asks for the faults goes on without what is at fault.
@@ -260,6 +261,9 @@ Result<Reading> take_in(std::span<const std::unique_ptr<Dialect>> dialects,
     return tl::unexpected(settled.error());
   }
   take_running(dialects, intake);
+  if (detail == Detail::kSigns) {
+    take_signs(dialects, intake);
+  }
   for (const auto& dialect : dialects) {
     if (auto submitted = dialect->submit(intake); !submitted) {
       return tl::unexpected(submitted.error());

@@ -52,6 +52,8 @@ class Dialect {
   // whether it may be evicted, domains that it has to itself. `workload` is nullptr where the input
   // has only the pods. Called for the gangs of this dialect, after connect() and before submit().
   virtual void describe(const Workload*, std::span<const PodRecord* const>, Intake&, RunningGang&) {}
+  // What objects of the family's own kinds say became of gangs. Called where that is asked for, before submit().
+  virtual void take_signs(Intake&) const {}
   // Hands over submissions for the workloads whose `dialect` is this one and that ask. An invalid
   // request is a submission with a rejection, not a failure.
   [[nodiscard]] virtual Result<> submit(Intake& intake) = 0;
@@ -67,10 +69,14 @@ class Dialect {
 [[nodiscard]] Result<Reading> take_in(const std::vector<json::Document>& documents,
                                       const std::vector<std::string>& levels, Cluster& cluster, Quota& quota);
 
+// Whether what pods and the like say became of gangs is of interest too, beside what is asked.
+enum class Detail : bool { kRequests, kSigns };
+
 // The same with these dialects alone. Where `faults` is not nullptr, objects that are malformed and references that
 // point nowhere are noted there and passed over; it fails only where a request itself cannot be read.
 [[nodiscard]] Result<Reading> take_in(std::span<const std::unique_ptr<Dialect>> dialects,
                                       const std::vector<json::Document>& documents, std::optional<TopologyId> levels,
-                                      Cluster& cluster, Quota& quota, std::vector<Error>* faults);
+                                      Cluster& cluster, Quota& quota, std::vector<Error>* faults,
+                                      Detail detail = Detail::kRequests);
 
 }  // namespace gantree

@@ -21,9 +21,10 @@ namespace gantree {
 // What was read, beside the cluster itself.
 struct Reading {
   std::vector<Submission> queue;
-  std::vector<std::string> notes;         // for the user: what was taken for granted
-  std::map<std::string, int> ignored;     // objects of kinds that no dialect reads, by kind
-  std::map<GangKey, GangRecord> records;  // of gangs of which their family keeps some
+  std::vector<std::string> notes;           // for the user: what was taken for granted
+  std::map<std::string, int> ignored;       // objects of kinds that no dialect reads, by kind
+  std::map<GangKey, GangRecord> records;    // of gangs of which their family keeps some
+  std::map<GangKey, GangSigns> signs = {};  // what pods and the like say of their gangs, where that was asked for
   // Those of the queue of which some pods hold room though they never had as many as they need: on a live cluster they
   // may have to give that back.
   std::set<GangKey> half_started = {};

@@ -83,26 +83,8 @@ class RunningGangs {
   }
 
   void add(const PodRecord& pod) {
-    for (const auto& dialect : dialects_) {
-      if (auto key = dialect->gang_of(pod, intake_)) {
-        join(*key, dialect->name(), pod);
-        return;
-      }
-    }
-    // Each pod of a Deployment is worth something by itself.
-    const std::string_view maker = pod.workload != nullptr ? std::string_view(pod.workload->key.kind) : pod.owner.kind;
-    if (maker == "Deployment" || maker == "ReplicaSet") {
-      join({std::string(pod.ns), std::string(pod.name), "Pod"},
-           pod.workload != nullptr ? pod.workload->dialect : std::string_view{}, pod);
-    } else if (pod.workload != nullptr) {
-      join(pod.workload->key, pod.workload->dialect, pod);
-    } else if (const json::Value set = text_at(pod.labels(), kJobSetName)) {
-      join({std::string(pod.ns), std::string(set.text()), "JobSet"}, "", pod);
-    } else if (pod.owner.present()) {
-      join({std::string(pod.ns), std::string(pod.owner.name), std::string(pod.owner.kind)}, "", pod);
-    } else {
-      join({std::string(pod.ns), std::string(pod.name), "Pod"}, "", pod);
-    }
+    const PodsGang gang = gang_of_pod(dialects_, pod, intake_);
+    join(gang.key, gang.dialect, pod);
   }
 
   void join(const GangKey& key, std::string_view dialect, const PodRecord& pod) {
@@ -205,6 +187,30 @@ class RunningGangs {
 };
 
 }  // namespace
+
+PodsGang gang_of_pod(std::span<const std::unique_ptr<Dialect>> dialects, const PodRecord& pod, const Intake& intake) {
+  for (const auto& dialect : dialects) {
+    if (auto key = dialect->gang_of(pod, intake)) {
+      return {.key = std::move(*key), .dialect = dialect->name()};
+    }
+  }
+  // Each pod of a Deployment is worth something by itself.
+  const std::string_view maker = pod.workload != nullptr ? std::string_view(pod.workload->key.kind) : pod.owner.kind;
+  if (maker == "Deployment" || maker == "ReplicaSet") {
+    return {.key = {std::string(pod.ns), std::string(pod.name), "Pod"},
+            .dialect = pod.workload != nullptr ? pod.workload->dialect : std::string_view{}};
+  }
+  if (pod.workload != nullptr) {
+    return {.key = pod.workload->key, .dialect = pod.workload->dialect};
+  }
+  if (const json::Value set = text_at(pod.labels(), kJobSetName)) {
+    return {.key = {std::string(pod.ns), std::string(set.text()), "JobSet"}, .dialect = ""};
+  }
+  if (pod.owner.present()) {
+    return {.key = {std::string(pod.ns), std::string(pod.owner.name), std::string(pod.owner.kind)}, .dialect = ""};
+  }
+  return {.key = {std::string(pod.ns), std::string(pod.name), "Pod"}, .dialect = ""};
+}
 
 void take_running(std::span<const std::unique_ptr<Dialect>> dialects, Intake& intake) {
   RunningGangs gangs(dialects, intake);

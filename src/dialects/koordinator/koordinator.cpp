@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "dialects/signs.h"
+
 namespace gantree::koordinator {
 
 namespace {
@@ -53,6 +55,7 @@ Result<> KoordinatorDialect::read(const NamedObject& named, Intake& intake) {
     return tl::unexpected(rules.error());
   }
   roll_.add(std::move(*rules));
+  groups_.emplace_back(gang_id(named.ns, named.name), named.object);
   return {};
 }
 
@@ -109,6 +112,18 @@ void KoordinatorDialect::describe(const Workload*, std::span<const PodRecord* co
     return says(pod->labels(), kDisablePreemptible, "true") || says(pod->labels(), kQuotaPreemptible, "false");
   };
   gang.evictable = gang.evictable && std::none_of(pods.begin(), pods.end(), is_protected);
+}
+
+void KoordinatorDialect::take_signs(Intake& intake) const {
+  for (const auto& [id, group] : groups_) {
+    const Bundle* bundle = roll_.bundle_of(id);
+    if (bundle == nullptr) {
+      continue;
+    }
+    GangSigns& signs = intake.reading.signs[bundle->key];
+    signs.stored = signs.stored || text_at(group.metadata(), "uid").present();
+    hear(signs.waits, saying_of(condition_with(map_at(group.value, "status"), kScheduledCondition, "False")));
+  }
 }
 
 void KoordinatorDialect::note_pod_marks(Intake& intake) const {

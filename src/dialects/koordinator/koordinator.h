@@ -29,6 +29,7 @@ class KoordinatorDialect final : public Dialect {
   [[nodiscard]] std::optional<GangKey> gang_of(const PodRecord& pod, const Intake& intake) const override;
   void describe(const Workload* workload, std::span<const PodRecord* const> pods, Intake& intake,
                 RunningGang& gang) override;
+  void take_signs(Intake& intake) const override;
   [[nodiscard]] Result<> submit(Intake& intake) override;
 
  private:
@@ -37,6 +38,7 @@ class KoordinatorDialect final : public Dialect {
 
   std::vector<std::string> schedulers_;
   Roll roll_;
+  std::vector<std::pair<GangId, Object>> groups_;  // the PodGroups
   Unused unused_;
   std::optional<NetworkTopology> network_;
   std::optional<UsedTopology> topology_;

@@ -29,7 +29,9 @@ inline constexpr std::string_view kOldMatchPolicy = "pod-group.scheduling.sigs.k
 inline constexpr std::string_view kTopologySpec = "gang.scheduling.koordinator.sh/network-topology-spec";
 inline constexpr std::string_view kTopologyIndex = "gang.scheduling.koordinator.sh/network-topology-index";
 
-// A condition of a PodGroup: whether it had its minimum once since its first pod got a node.
+// Conditions of a PodGroup: whether its pods have a place, and whether it had its minimum once since its first pod got
+// a node.
+inline constexpr std::string_view kScheduledCondition = "Scheduled";
 inline constexpr std::string_view kOnceSatisfiedCondition = "OnceSatisfied";
 
 // Other marks of pods.

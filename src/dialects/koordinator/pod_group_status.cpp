@@ -11,8 +11,6 @@ namespace gantree::koordinator {
 
 namespace {
 
-constexpr std::string_view kCondition = "Scheduled";
-
 std::int64_t number_at(json::Value object, std::string_view key) {
   json::Reader read("", "");
   return read.integer(object, key, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max())
@@ -45,7 +43,7 @@ json::Out condition_of(const Verdict& verdict, json::Value before, const std::st
   condition.add("lastTransitionTime", since.empty() ? std::string_view(now) : since);
   condition.add("message", verdict.message);
   condition.add("reason", verdict.state == GangState::kPlaced ? "Placed" : to_string(verdict.reason));
-  condition.add("status", status).add("type", kCondition);
+  condition.add("status", status).add("type", kScheduledCondition);
   return condition;
 }
 
@@ -89,7 +87,7 @@ bool says(json::Value condition, const Verdict& verdict) {
 // The conditions as they should be; nothing where they are so already. They are the only ones that there are, so the
 // list may be written whole.
 std::optional<json::Out::Array> new_conditions(const GangReport& report, int min, json::Value old) {
-  const json::Value scheduled = condition_in(old, kCondition);
+  const json::Value scheduled = condition_in(old, kScheduledCondition);
   const json::Value recorded = condition_in(old, kOnceSatisfiedCondition);
   const auto whole = once_whole(report, min, recorded);
   const bool news = report.verdict != nullptr && !says(scheduled, *report.verdict);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dialects/kueue/admitted_room.h"
 #include "dialects/kueue/alternatives.h"
 #include "dialects/kueue/job_request.h"
 #include "dialects/kueue/members.h"
@@ -74,6 +75,13 @@ void heed(const GangRecord& record, const JobRequest& request, Submission& submi
   if (submission.rejection) {
     submission.parts.clear();
   }
+}
+
+// The record of a gang that has been admitted, and does not have to leave; nullptr where it has not.
+const GangRecord* admission_of(const GangKey& key, const Reading& reading) {
+  const auto record = reading.records.find(key);
+  const bool admitted = record != reading.records.end() && record->second.standing == Standing::kAdmitted;
+  return admitted ? &record->second : nullptr;
 }
 
 }  // namespace
@@ -165,6 +173,40 @@ void KueueDialect::describe(const Workload* workload, std::span<const PodRecord*
       amount = part ? amount / workload->pods() * static_cast<std::int64_t>(pods.size()) : amount;
     }
   }
+  // Those that have ended are not made again: where some run, what is to come is what waits.
+  const GangRecord* record = admission_of(gang.key, intake.reading);
+  if (record != nullptr && workload != nullptr) {
+    hold_rest(admitted_holdings(*record, *request, inventory), pods.empty() ? record->admitted : workload->pending_pods,
+              gang, inventory);
+  }
+}
+
+bool KueueDialect::hold(const JobRequest& request, const Submission& submission, Intake& intake) const {
+  const GangRecord* record = admission_of(request.key, intake.reading);
+  if (record == nullptr) {
+    return false;
+  }
+  Inventory& inventory = intake.cluster.inventory();
+  std::vector<Holding> holdings = admitted_holdings(*record, request, inventory);
+  if (holdings.empty()) {
+    return false;
+  }
+  if (!request.runs_on.empty()) {
+    return !submission.rejection;  // described as running, with the room of all its pods
+  }
+  RunningGang gang;
+  gang.key = request.key;
+  gang.dialect = kFamily;
+  gang.priority = submission.priority;
+  gang.created_seconds = request.created_seconds;
+  if (const LocalQueue* queue = queue_of(request, setup_); queue != nullptr && queue->inactive.empty()) {
+    gang.queue = queue->cluster_queue->id;
+    gang.used = quota_used(request, *queue->cluster_queue);
+  }
+  hold_rest(std::move(holdings), record->admitted, gang, inventory);
+  intake.quota.take({gang.used}, {1});
+  intake.cluster.add_running(std::move(gang));
+  return true;
 }
 
 Result<> KueueDialect::submit(Intake& intake) {
@@ -174,9 +216,16 @@ Result<> KueueDialect::submit(Intake& intake) {
     return tl::unexpected(requests.error());
   }
   for (const JobRequest& request : *requests) {
-    Submission& submission = intake.reading.queue.emplace_back(submission_of(request, setup_, intake, unresolved));
+    Submission submission = submission_of(request, setup_, intake, unresolved);
     if (const auto record = intake.reading.records.find(request.key); record != intake.reading.records.end()) {
       heed(record->second, request, submission);
+    }
+    if (!hold(request, submission, intake)) {
+      const GangRecord* record = admission_of(request.key, intake.reading);
+      if (record != nullptr && request.runs_on.empty()) {
+        keep_to_admission(*record, submission, intake.cluster.inventory().strings());
+      }
+      intake.reading.queue.push_back(std::move(submission));
     }
   }
   for (const Workload& workload : intake.workloads) {

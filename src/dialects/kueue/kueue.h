@@ -8,6 +8,7 @@
 
 #include "dialects/dialects.h"
 #include "dialects/kueue/admin.h"
+#include "dialects/kueue/job_request.h"
 #include "dialects/kueue/names.h"
 
 namespace gantree::kueue {
@@ -25,6 +26,9 @@ class KueueDialect final : public Dialect {
   [[nodiscard]] Result<> submit(Intake& intake) override;
 
  private:
+  // Books the room of one that was admitted, and has it run: whether it no longer asks.
+  [[nodiscard]] bool hold(const JobRequest& request, const Submission& submission, Intake& intake) const;
+
   Setup setup_;
 };
 

@@ -10,8 +10,10 @@
 #include "base/timestamp.h"
 #include "base/whole_number.h"
 #include "dialects/core/metadata.h"
+#include "dialects/kueue/assignment.h"
 #include "dialects/kueue/names.h"
 #include "dialects/lws/names.h"
+#include "dialects/signs.h"
 
 namespace gantree::kueue {
 
@@ -37,19 +39,8 @@ json::Value object_in(const json::NodeData& item) {
   return value.kind() == json::Kind::kObject ? value : json::Value();
 }
 
-// The condition of that type where it holds, or where it does not; absent otherwise.
-json::Value condition(json::Value status, std::string_view type, std::string_view state) {
-  for (const json::NodeData& item : items_at(status, "conditions")) {
-    const json::Value one = object_in(item);
-    if (text_in(one, "type") == type && text_in(one, "status") == state) {
-      return one;
-    }
-  }
-  return {};
-}
-
 json::Value holding(json::Value status, std::string_view type) {
-  return condition(status, type, "True");
+  return condition_with(status, type, "True");
 }
 
 constexpr std::string_view kPodsLate = "PodsReadyTimeout";
@@ -87,6 +78,22 @@ std::optional<GangKey> key_of(const NamedObject& named) {
   return std::nullopt;
 }
 
+// Where an assignment makes no sense, it counts as not given.
+AdmittedSet read_set(json::Value set) {
+  AdmittedSet admitted{.name = text_in(set, "name"), .count = number_in(set, "count", 0)};
+  const json::Value topology = map_at(set, "topologyAssignment");
+  json::Reader read("", "");
+  TopologyAssignment assignment = topology ? read_assignment(read, topology) : TopologyAssignment{};
+  if (!read.ok()) {
+    return admitted;
+  }
+  admitted.levels = std::move(assignment.levels);
+  for (AssignedDomain& domain : assignment.domains) {
+    admitted.domains.push_back({.values = std::move(domain.values), .count = domain.count});
+  }
+  return admitted;
+}
+
 void read_admission(json::Value status, GangRecord& record) {
   const json::Value admission = map_at(status, "admission");
   if (!admission) {
@@ -98,7 +105,8 @@ void read_admission(json::Value status, GangRecord& record) {
   std::set<std::string> flavors;
   for (const json::NodeData& item : items_at(admission, "podSetAssignments")) {
     const json::Value set = object_in(item);
-    record.admitted += number_in(set, "count", 0);
+    record.sets.push_back(read_set(set));
+    record.admitted += record.sets.back().count;
     const json::Value given = map_at(set, "flavors");
     for (const json::MemberData& member : given ? given.members() : std::span<const json::MemberData>()) {
       flavors.insert(text_in(given, member.key));
@@ -107,8 +115,20 @@ void read_admission(json::Value status, GangRecord& record) {
   record.flavors = fmt::format("{}", fmt::join(flavors, ", "));
 }
 
+// Why it waits, as its queue has told it.
+void read_wait(json::Value status, GangRecord& record) {
+  record.reserved = record.standing == Standing::kAdmitted && condition_with(status, "Admitted", "False");
+  if (record.standing == Standing::kWaits || record.reserved) {
+    Saying why = saying_of(condition_with(status, record.reserved ? "Admitted" : "QuotaReserved", "False"));
+    record.reason = std::move(why.reason);
+    record.message = std::move(why.message);
+    record.told = std::move(why.since);
+  }
+}
+
 void set_standing(GangRecord& record, Standing standing, json::Value why, std::string_view otherwise) {
   record.standing = standing;
+  record.told = text_in(why, "lastTransitionTime");
   record.reason = text_in(why, "reason");
   record.message = text_in(why, "message");
   if (record.message.empty()) {
@@ -133,6 +153,7 @@ std::optional<GangRecord> read_record(const NamedObject& named) {
     record.asked += number_in(object_in(item), "count", 1);
   }
   read_admission(status, record);
+  read_wait(status, record);
   const json::Value active = spec ? spec["active"] : json::Value();
   const json::Value evicted = holding(status, "Evicted");
   const std::string reason = text_in(evicted, "reason");
@@ -147,7 +168,7 @@ std::optional<GangRecord> read_record(const NamedObject& named) {
     set_standing(record, Standing::kSuspended, evicted, "its user has suspended it");
   } else if (reason == kPodsLate) {
     record.queued_seconds = parse_time(text_in(evicted, "lastTransitionTime")).value_or(0);
-    const json::Value requeued = condition(status, "Requeued", "False");
+    const json::Value requeued = condition_with(status, "Requeued", "False");
     record.pause = text_in(requeued, "reason") == kPodsLate ? text_in(requeued, "message") : std::string();
   }
   return record;
