@@ -30,14 +30,15 @@ struct ExplainOptions {
   std::shared_ptr<std::string> color;
 };
 
-std::string render(const ExplainOptions& options, const Explanation& why, Cluster& cluster) {
+std::string render(const ExplainOptions& options, const Explanation& why, const std::vector<view::PresentGang>& known,
+                   Cluster& cluster) {
   if (options.output == "json") {
-    return view::explanation_to_json(why, cluster).to_json(true) + "\n";
+    return view::explanation_to_json(why, known, cluster).to_json(true) + "\n";
   }
   if (options.output == "yaml") {
-    return view::explanation_to_json(why, cluster).to_yaml();
+    return view::explanation_to_json(why, known, cluster).to_yaml();
   }
-  return view::explanation_to_text(why, cluster, text_options(*options.color));
+  return view::explanation_to_text(why, known, cluster, text_options(*options.color));
 }
 
 // What is left to say of one that neither asks nor runs.
@@ -48,12 +49,14 @@ Explanation of_record(const GangRecord& record) {
   return why;
 }
 
-bool is_well(const Explanation& why) {
-  const bool leaves = why.record && why.record->standing == Standing::kEvicted;
+// By what the cluster says of it, where one knows it.
+bool is_well(const Explanation& why, const view::PresentGang* is) {
   if (why.over) {
     return why.record->standing == Standing::kFinished && !why.record->failed;
   }
-  return (why.running && !leaves) || (!why.running && why.decision.state == GangState::kPlaced);
+  const bool all_of_it = why.running || why.decision.state == GangState::kPlaced;
+  return is == nullptr ? all_of_it
+                       : is->state == view::Presence::kAdmitted || (is->state == view::Presence::kRunning && all_of_it);
 }
 
 int explain_job(const ExplainOptions& options) {
@@ -79,16 +82,19 @@ int explain_job(const ExplainOptions& options) {
   for (const std::string& note : world.reading.notes) {
     tell(note);
   }
+  have_topology(world);
+  const std::vector<view::PresentGang> known =
+      view::present_gangs(world.cluster, world.reading, options.sources.origin());
   Explanation why = subject->keys.empty()
                         ? of_record(*subject->record)
                         : explain_gang(world.cluster, world.quota, std::move(world.reading.queue), subject->keys);
   if (const auto record = world.reading.records.find(why.key); record != world.reading.records.end()) {
     why.record = record->second;
   }
-  if (!write_output(render(options, why, world.cluster))) {
+  if (!write_output(render(options, why, known, world.cluster))) {
     return kBadInput;
   }
-  return is_well(why) ? kDone : kNotAll;
+  return is_well(why, view::find(known, why.key)) ? kDone : kNotAll;
 }
 
 }  // namespace
@@ -107,9 +113,13 @@ void add_explain(CLI::App& app, std::function<int()>& run) {
       ->type_name("FORMAT");
   options->color = add_color_option(*command);
   command->footer(
-      "Reads the cluster of your kubeconfig, or the files that -f names. All jobs there are planned, as\n"
-      "`gantree plan` does; this one is explained at its turn.\n"
-      "Exit code: 0 where it is placed, runs or has succeeded, 2 where it waits, is rejected, deactivated, suspended, "
+      "Reads the cluster of your kubeconfig, or the files that -f names. What the cluster says of the job comes first; "
+      "below\n"
+      "\"If it were decided now\", what would happen: all jobs are planned, as `gantree plan` does, and this one is "
+      "explained\n"
+      "at its turn.\n"
+      "Exit code: 0 where it is placed, admitted, runs or has succeeded, 2 where it waits, is rejected, deactivated, "
+      "suspended, "
       "on\n"
       "its way out or has failed, 1 on bad input or usage.");
   command->callback([&run, options] { run = [options] { return explain_job(*options); }; });

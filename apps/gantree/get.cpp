@@ -21,12 +21,9 @@
 #include "output.h"
 #include "queues.h"
 #include "terminal.h"
-#include "view/decision_json.h"
-#include "view/gang_table.h"
-#include "view/gang_words.h"
-#include "view/present.h"
+#include "view/present_json.h"
+#include "view/present_text.h"
 #include "view/queue_rows.h"
-#include "view/scene.h"
 #include "world.h"
 
 namespace gantree {
@@ -185,21 +182,20 @@ std::string render_workloads(const GetOptions& options, Queues& queues) {
   return view::workloads_to_text(rows, options.output == "wide", now.time_since_epoch().count(), text);
 }
 
-std::string render_gangs(const GetOptions& options, const Plan& plan, Cluster& cluster) {
+std::string render_gangs(const GetOptions& options, const view::Present& present, Cluster& cluster) {
   if (options.output == "json" || options.output == "yaml") {
-    return as_values(options, plan_to_json(plan, cluster));
+    return as_values(options, view::present_to_json(present, cluster));
   }
-  if (plan.decisions.empty()) {
+  if (present.gangs.empty() && present.planned.decisions.empty()) {
     tell(options.name.empty() ? std::string("no gang runs or asks for a place")
                               : fmt::format("no gang \"{}\" runs or asks for a place", options.name));
     return {};
   }
   view::TextOptions text = text_options(*options.color);
   text.hosts = options.output == "wide";
-  std::vector<view::TextLine> lines =
-      view::draw_gangs(cluster, view::main_resource(cluster.inventory(), plan.decisions), plan, text);
+  std::vector<view::TextLine> lines = view::draw_present(cluster, present, text);
   lines.emplace_back();
-  lines.emplace_back().add(view::summary(plan));
+  lines.emplace_back().add(view::summary(present));
   return view::render(lines, text.color);
 }
 
@@ -210,16 +206,15 @@ int get_gangs(const GetOptions& options) {
     fmt::print(stderr, "{}\n", read.error().message);
     return kBadInput;
   }
-  if (world.cluster.engine().topologies() == 0) {
-    world.cluster.engine().add_topology({"hosts", {kHostnameLabel}});
-  }
-  Plan plan = view::present_plan(world.cluster, world.quota, std::move(world.reading.queue), world.reading.records);
-  const auto other = [&](const GangKey& key) {
-    return (!options.ns.empty() && key.ns != options.ns) || (!options.name.empty() && !may_mean(options.name, key));
+  view::Present present = what_is(world, sources);
+  const auto other = [&](const auto& one) {
+    return (!options.ns.empty() && one.key.ns != options.ns) ||
+           (!options.name.empty() && !may_mean(options.name, one.key));
   };
-  std::erase_if(plan.decisions, [&](const Decision& one) { return other(one.key); });
-  std::erase_if(plan.evictions, [&](const Eviction& one) { return other(one.key); });
-  return write_output(render_gangs(options, plan, world.cluster)) ? kDone : kBadInput;
+  std::erase_if(present.gangs, other);
+  std::erase_if(present.planned.decisions, other);
+  std::erase_if(present.planned.evictions, other);
+  return write_output(render_gangs(options, present, world.cluster)) ? kDone : kBadInput;
 }
 
 int get(GetOptions options) {
@@ -278,7 +273,9 @@ void add_get(CLI::App& app, std::function<int()>& run) {
   command->footer(
       "Without -n and -A: the workloads of the context's namespace, all that are in files; ClusterQueues alone; gangs "
       "of\n"
-      "all namespaces. Gangs that run are where they are; of the others it is said what `gantree plan` would do now.");
+      "all namespaces. What is told of gangs is what the objects of the cluster say; of jobs in files that no cluster "
+      "has,\n"
+      "what `gantree plan` would do, and it is called that.");
   command->callback([&run, options] { run = [options] { return get(*options); }; });
 }
 

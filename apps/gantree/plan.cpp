@@ -56,7 +56,13 @@ void tell_about(const Reading& reading, bool verbose) {
   tell(fmt::format("{}{}", reading.queue.empty() ? "nothing asks for a place" : "planning", passed_over));
 }
 
-int plan(const PlanOptions& options) {
+int plan(PlanOptions options) {
+  const kube::ConfigRequest& config = options.sources.config;
+  options.sources.on_top = !config.kubeconfig.empty() || !config.context.empty();
+  if (options.sources.files.empty() && !options.sources.on_top) {
+    tell("say what to plan: -f FILE, or --kubeconfig FILE or --context NAME for what a cluster has; see --help");
+    return kBadInput;
+  }
   World world;
   if (const auto read = read_world(options.sources, world); !read) {
     fmt::print(stderr, "{}\n", read.error().message);
@@ -76,7 +82,8 @@ int plan(const PlanOptions& options) {
 
 void add_plan(CLI::App& app, std::function<int()>& run) {
   auto options = std::make_shared<PlanOptions>();
-  CLI::App* command = app.add_subcommand("plan", "Say where the jobs in some manifests would go, or why not");
+  CLI::App* command =
+      app.add_subcommand("plan", "Say where jobs would go, or why not: those in some manifests, or of a cluster");
   add_source_options(*command, options->sources);
   command->add_option("-o,--output", options->output, "How to show the answer")
       ->check(CLI::IsMember({"text", "json", "yaml", "svg"}))
@@ -84,6 +91,9 @@ void add_plan(CLI::App& app, std::function<int()>& run) {
   options->color = add_color_option(*command);
   command->add_flag("-v,--verbose", options->verbose, "Say which kinds of objects were passed over");
   command->footer(
+      "With --kubeconfig or --context: what would become of all that waits in that cluster now, and of the jobs that "
+      "-f\n"
+      "adds. Nothing is written to it.\n"
       "Exit code: 0 where everything that asks is placed, 2 where something waits or is rejected,\n"
       "1 on bad input or usage.");
   command->callback([&run, options] { run = [options] { return plan(*options); }; });

@@ -21,9 +21,8 @@
 #include "queues.h"
 #include "screen.h"
 #include "terminal.h"
-#include "view/present.h"
+#include "view/present_text.h"
 #include "view/queue_rows.h"
-#include "view/text_plan.h"
 #include "view/words.h"
 #include "world.h"
 
@@ -64,7 +63,7 @@ std::string clock_time() {
   return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-std::string heading(const std::string& what, const Cluster& cluster, const Plan& plan) {
+std::string heading(const std::string& what, const Cluster& cluster, const view::Present& present) {
   std::int64_t hosts = 0;
   std::int64_t off = 0;
   const Inventory& inventory = cluster.inventory();
@@ -75,14 +74,8 @@ std::string heading(const std::string& what, const Cluster& cluster, const Plan&
       off += inventory.node(id).ready && !inventory.node(id).unschedulable ? 0 : 1;
     }
   }
-  const auto gangs = [&](GangState state) {
-    return std::count_if(plan.decisions.begin(), plan.decisions.end(),
-                         [&](const Decision& one) { return one.state == state; });
-  };
-  const auto rejected = gangs(GangState::kRejected);
-  return fmt::format("{}   {}{}   {} gangs run, {} wait{}\n\n", what, view::counted(hosts, "host"),
-                     off == 0 ? "" : fmt::format(" ({} off)", off), gangs(GangState::kPlaced),
-                     gangs(GangState::kWaiting), rejected == 0 ? "" : fmt::format(", {} rejected", rejected));
+  return fmt::format("{}   {}{}   gangs: {}\n\n", what, view::counted(hosts, "host"),
+                     off == 0 ? "" : fmt::format(" ({} off)", off), view::summary(present));
 }
 
 std::string queue_table(const std::vector<json::Document>& documents, const view::TextOptions& text) {
@@ -101,14 +94,11 @@ Result<std::string> picture(const std::vector<json::Document>& documents, const 
   if (auto read = read_world(documents, options.sources, world, Telling::kNothing); !read) {
     return tl::unexpected(read.error());
   }
-  if (world.cluster.engine().topologies() == 0) {
-    world.cluster.engine().add_topology({"hosts", {kHostnameLabel}});
-  }
+  const view::Present present = what_is(world, options.sources);
   view::TextOptions text = text_options(*options.color);
   text.present = true;
-  const Plan plan =
-      view::present_plan(world.cluster, world.quota, std::move(world.reading.queue), world.reading.records);
-  return heading(what, world.cluster, plan) + view::text_plan(world.cluster, plan, text) + queue_table(documents, text);
+  return heading(what, world.cluster, present) + view::present_to_text(world.cluster, present, text) +
+         queue_table(documents, text);
 }
 
 int fail_with(const std::string& message) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <utility>
@@ -41,6 +43,13 @@ const std::map<std::string, std::vector<ShareStrategy>>& share_strategies() {
   return kStrategies;
 }
 
+// Of what is there twice, once in the cluster.
+std::string in_the_cluster(std::string message) {
+  const std::string first = fmt::format("(first at {}:1)", kNoFile);
+  const std::size_t at = message.find(first);
+  return at == std::string::npos ? message : message.replace(at, first.size(), "(first in the cluster)");
+}
+
 }  // namespace
 
 void add_fair_sharing(CLI::App& command, std::vector<ShareStrategy>& strategies) {
@@ -59,9 +68,10 @@ void add_fair_sharing(CLI::App& command, std::vector<ShareStrategy>& strategies)
 }
 
 void add_source_options(CLI::App& command, Sources& sources) {
-  add_files(command, sources, "A file, a folder, or - for standard input; may be given often")->required();
+  add_files(command, sources, "A file, a folder, or - for standard input; may be given often");
   add_levels(command, sources);
   add_fair_sharing(command, sources.shares);
+  add_connection_options(command, sources.config);
 }
 
 void add_live_source_options(CLI::App& command, Sources& sources) {
@@ -72,14 +82,19 @@ void add_live_source_options(CLI::App& command, Sources& sources) {
 }
 
 Result<std::vector<json::Document>> read_documents(const Sources& sources, const std::vector<ApiKind>& kinds) {
-  if (!sources.files.empty()) {
-    return read_inputs(sources.files);
+  auto added = sources.files.empty() ? std::vector<json::Document>() : read_inputs(sources.files);
+  if (!added || !sources.reads_cluster()) {
+    return added;
   }
   auto cluster = open_cluster(sources.config);
   if (!cluster) {
     return fail(cluster.error().code, "gantree: " + cluster.error().message);
   }
-  return list_objects(*cluster, kinds);
+  auto documents = list_objects(*cluster, kinds);
+  if (documents) {
+    std::move(added->begin(), added->end(), std::back_inserter(*documents));
+  }
+  return documents;
 }
 
 Result<> read_world(const std::vector<json::Document>& documents, const Sources& sources, World& world,
@@ -89,7 +104,7 @@ Result<> read_world(const std::vector<json::Document>& documents, const Sources&
     tell(fmt::format("broken invariant: the placement found for {} breaks a rule, and is not used: {}; input: {}",
                      broken.gang, broken.fault, world.broken_answers.keep(broken)));
   });
-  if (!sources.files.empty()) {
+  if (!sources.reads_cluster()) {
     auto taken = take_in(documents, sources.levels, world.cluster, world.quota);
     if (!taken) {
       return tl::unexpected(taken.error());
@@ -107,11 +122,15 @@ Result<> read_world(const std::vector<json::Document>& documents, const Sources&
     levels = world.cluster.engine().add_topology(topology);
   }
   std::vector<Error> faults;
-  auto taken = take_in(all_dialects(), documents, levels, world.cluster, world.quota, &faults);
+  auto taken = take_in(all_dialects(), documents, levels, world.cluster, world.quota, &faults, Detail::kSigns);
   if (!taken) {
     return tl::unexpected(taken.error());
   }
   for (const Error& fault : faults) {
+    // What a file brings is the user's own.
+    if (!fault.message.starts_with(fmt::format("{}:", kNoFile))) {
+      return fail(fault.code, in_the_cluster(fault.message));
+    }
     if (telling == Telling::kFaults) {
       tell(without_places(fault.message));
     }
@@ -135,6 +154,17 @@ Result<> read_world(const Sources& sources, World& world) {
     return tl::unexpected(documents.error());
   }
   return read_world(*documents, sources, world);
+}
+
+void have_topology(World& world) {
+  if (world.cluster.engine().topologies() == 0) {
+    world.cluster.engine().add_topology({"hosts", {kHostnameLabel}});
+  }
+}
+
+view::Present what_is(World& world, const Sources& sources) {
+  have_topology(world);
+  return view::what_is(world.cluster, world.quota, std::move(world.reading), sources.origin());
 }
 
 }  // namespace gantree

@@ -2,12 +2,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "dialects/object.h"
 #include "json/value.h"
 
 namespace gantree {
 
 // What a pod carries that is not honoured, as the end of a sentence; "" where there is nothing.
 [[nodiscard]] std::string not_honoured_live(json::Value metadata, json::Value spec);
+
+// For whoever stores a new object that makes pods: which mark of it has no effect on a live cluster, in a sentence; ""
+// where none is without.
+[[nodiscard]] std::string warning_of_marks(const NamedObject& named);
+
+// Why nobody starts gangs of that kind, of that family, on a live cluster, in a sentence; "" where somebody does.
+[[nodiscard]] std::string nobody_starts(std::string_view kind, std::string_view family);
 
 }  // namespace gantree

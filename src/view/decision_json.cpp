@@ -39,6 +39,9 @@ json::Out assignment_to_json(const PodSetDecision& pod_set, Cluster& cluster) {
 
 // Pods that run may do so on hosts that the topology does not know.
 void add_places(const PodSetDecision& pod_set, Cluster& cluster, json::Out& entry) {
+  if (pod_set.hosts.empty()) {
+    return;
+  }
   PodSetDecision inside = pod_set;
   json::Out outside = json::Out::array();
   bool some_outside = false;
@@ -57,6 +60,41 @@ void add_places(const PodSetDecision& pod_set, Cluster& cluster, json::Out& entr
   if (some_outside) {
     entry.add("outside", std::move(outside));
   }
+}
+
+}  // namespace
+
+std::vector<DomainShare> domain_shares(const PodSetDecision& pod_set, Cluster& cluster) {
+  const DomainTree& tree = cluster.engine().tree(pod_set.topology);
+  std::vector<DomainShare> shares;
+  auto pod = pod_set.pods.begin();
+  for (const HostShare& host : pod_set.hosts) {
+    auto values = values_of(tree, host.node);
+    if (!shares.empty() && shares.back().values == values) {
+      shares.back().count += host.count;
+    } else {
+      shares.push_back({.values = std::move(values), .count = host.count, .pods = {}});
+    }
+    for (int rank = 0; rank < host.count && pod != pod_set.pods.end(); ++rank) {
+      shares.back().pods.push_back(*pod++);
+    }
+  }
+  return shares;
+}
+
+json::Out pod_set_to_json(const PodSetDecision& pod_set, Cluster& cluster) {
+  json::Out entry = json::Out::object();
+  entry.add("name", pod_set.name).add("count", pod_set.count);
+  add_places(pod_set, cluster, entry);
+  return entry;
+}
+
+json::Out pod_sets_to_json(const Decision& decision, Cluster& cluster) {
+  json::Out pod_sets = json::Out::array();
+  for (const PodSetDecision& pod_set : decision.pod_sets) {
+    pod_sets.push(pod_set_to_json(pod_set, cluster));
+  }
+  return pod_sets;
 }
 
 json::Out decision_to_json(const Decision& decision, Cluster& cluster) {
@@ -86,40 +124,6 @@ json::Out eviction_to_json(const Eviction& eviction) {
       .add("message", eviction.message)
       .add("priority", eviction.priority)
       .add("pods", eviction.pods);
-}
-
-}  // namespace
-
-std::vector<DomainShare> domain_shares(const PodSetDecision& pod_set, Cluster& cluster) {
-  const DomainTree& tree = cluster.engine().tree(pod_set.topology);
-  std::vector<DomainShare> shares;
-  auto pod = pod_set.pods.begin();
-  for (const HostShare& host : pod_set.hosts) {
-    auto values = values_of(tree, host.node);
-    if (!shares.empty() && shares.back().values == values) {
-      shares.back().count += host.count;
-    } else {
-      shares.push_back({.values = std::move(values), .count = host.count, .pods = {}});
-    }
-    for (int rank = 0; rank < host.count && pod != pod_set.pods.end(); ++rank) {
-      shares.back().pods.push_back(*pod++);
-    }
-  }
-  return shares;
-}
-
-json::Out pod_sets_to_json(const Decision& decision, Cluster& cluster) {
-  json::Out pod_sets = json::Out::array();
-  for (const PodSetDecision& pod_set : decision.pod_sets) {
-    json::Out entry = json::Out::object();
-    entry.add("name", pod_set.name);
-    entry.add("count", pod_set.count);
-    if (decision.state == GangState::kPlaced) {
-      add_places(pod_set, cluster, entry);
-    }
-    pod_sets.push(std::move(entry));
-  }
-  return pod_sets;
 }
 
 json::Out plan_to_json(const Plan& plan, Cluster& cluster) {

@@ -24,6 +24,13 @@ struct DomainShare {
 // The pod sets of a gang; where it is placed, with the domains they go to.
 [[nodiscard]] json::Out pod_sets_to_json(const Decision& decision, Cluster& cluster);
 
+// One pod set, with the domains that its hosts are in; hosts that the topology does not know are listed apart.
+[[nodiscard]] json::Out pod_set_to_json(const PodSetDecision& pod_set, Cluster& cluster);
+
+// One gang, and one eviction, of a plan.
+[[nodiscard]] json::Out decision_to_json(const Decision& decision, Cluster& cluster);
+[[nodiscard]] json::Out eviction_to_json(const Eviction& eviction);
+
 // {"gangs": [...], "evictions": [...]}, gangs in the order decided.
 [[nodiscard]] json::Out plan_to_json(const Plan& plan, Cluster& cluster);
 

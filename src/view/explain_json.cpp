@@ -3,6 +3,7 @@
 #include "view/decision_json.h"
 #include "view/explain_state.h"
 #include "view/explain_words.h"
+#include "view/present_json.h"
 
 namespace gantree::view {
 
@@ -22,23 +23,31 @@ json::Out key_of(const GangKey& key) {
 
 class ExplainJson {
  public:
-  ExplainJson(const Explanation& why, Cluster& cluster)
-      : why_(why), cluster_(cluster), names_(cluster.inventory().resources()), words_(why, cluster, true) {}
+  ExplainJson(const Explanation& why, const std::vector<PresentGang>& known, Cluster& cluster)
+      : why_(why),
+        known_(known),
+        is_(find(known, why.key)),
+        cluster_(cluster),
+        names_(cluster.inventory().resources()),
+        words_(why, cluster, true) {}
 
   json::Out write() {
     json::Out out = key_of(why_.key);
     out.add("dialect", why_.dialect);
-    const StateWords words = state_words(why_);
+    const StateWords words = state_words(why_, is_);
     out.add("state", words.state);
     if (!why_.over) {
       out.add("priority", why_.priority);
     }
-    if ((why_.over || why_.running) && !words.message.empty()) {
+    if ((why_.over || why_.running || is_ != nullptr) && !words.message.empty()) {
       out.add("reason", words.reason.empty() ? words.state : words.reason).add("message", words.message);
+    }
+    if (is_ != nullptr) {
+      stands(out);
     }
     if (why_.running) {
       out.add("hosts", holdings());
-    } else if (!why_.over) {
+    } else if (is_open(why_, is_)) {
       decided(out);
     }
     if (why_.record) {
@@ -68,13 +77,24 @@ class ExplainJson {
     }
   }
 
+  // As the cluster says.
+  void stands(json::Out& out) const {
+    if (!is_->why.since.empty()) {
+      out.add("since", is_->why.since);
+    }
+    out.add("podSets", pod_sets_to_json(*is_, cluster_));
+  }
+
   void decided(json::Out& out) {
     const bool placed = why_.decision.state == GangState::kPlaced;
-    if (!placed) {
-      out.add("reason", to_string(why_.decision.reason)).add("message", why_.decision.message);
+    if (is_ != nullptr) {
+      json::Out would = json::Out::object().add("state", to_string(why_.decision.state));
+      decision(would);
+      out.add("ifDecidedNow", std::move(would));
+    } else {
+      decision(out);
     }
     out.add("turn", why_.turn).add("turns", why_.turns);
-    out.add("podSets", pod_sets_to_json(why_.decision, cluster_));
     if (!why_.asked) {
       return;
     }
@@ -95,6 +115,13 @@ class ExplainJson {
       out.add("nearest", nearest());
       out.add("remedies", remedies());
     }
+  }
+
+  void decision(json::Out& out) const {
+    if (why_.decision.state != GangState::kPlaced) {
+      out.add("reason", to_string(why_.decision.reason)).add("message", why_.decision.message);
+    }
+    out.add("podSets", gantree::pod_sets_to_json(why_.decision, cluster_));
   }
 
   [[nodiscard]] json::Out label(TopologyId topology, int level) const {
@@ -353,12 +380,17 @@ class ExplainJson {
     json::Out list = json::Out::array();
     for (const Sibling& sibling : why_.siblings) {
       json::Out one = key_of(sibling.key);
-      list.push(one.add("state", sibling.running ? "Running" : to_string(sibling.state)));
+      const PresentGang* is = find(known_, sibling.key);
+      list.push(one.add("state", is != nullptr     ? to_string(is->state)
+                                 : sibling.running ? "Running"
+                                                   : to_string(sibling.state)));
     }
     return list;
   }
 
   const Explanation& why_;
+  const std::vector<PresentGang>& known_;
+  const PresentGang* is_;  // nullptr where no cluster knows it
   Cluster& cluster_;
   const ResourceNames& names_;
   ExplainWords words_;
@@ -366,8 +398,8 @@ class ExplainJson {
 
 }  // namespace
 
-json::Out explanation_to_json(const Explanation& why, Cluster& cluster) {
-  return ExplainJson(why, cluster).write();
+json::Out explanation_to_json(const Explanation& why, const std::vector<PresentGang>& known, Cluster& cluster) {
+  return ExplainJson(why, known, cluster).write();
 }
 
 }  // namespace gantree::view

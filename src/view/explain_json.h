@@ -1,12 +1,17 @@
 // An explanation as JSON, with nothing left out.
 #pragma once
 
+#include <vector>
+
 #include "cycle/why.h"
 #include "json/write.h"
+#include "view/present.h"
 
 namespace gantree::view {
 
-// The cluster is as the cycle left it.
-[[nodiscard]] json::Out explanation_to_json(const Explanation& why, Cluster& cluster);
+// `known`: what the cluster says of its gangs. What would happen to one of those is told apart from that. The cluster
+// is as the cycle left it.
+[[nodiscard]] json::Out explanation_to_json(const Explanation& why, const std::vector<PresentGang>& known,
+                                            Cluster& cluster);
 
 }  // namespace gantree::view

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "view/present_text.h"
+
 namespace gantree::view {
 
 namespace {
@@ -25,15 +27,24 @@ bool says_it_all(Reason reason) {
 
 }  // namespace
 
-StateWords state_words(const Explanation& why) {
+StateWords state_words(const Explanation& why, const PresentGang* is) {
   if (why.over && why.record) {
     return by_record(*why.record);
   }
-  if (why.running) {
-    const bool leaves = why.record && why.record->standing == Standing::kEvicted;
-    return leaves ? by_record(*why.record) : StateWords{.state = "Running"};
+  if (is != nullptr) {
+    StateWords words{.state = to_string(is->state),
+                     .reason = is->why.reason,
+                     .message = is->why.message,
+                     .tone = tone_of(is->state)};
+    if (is->state == Presence::kInactive) {
+      words.state = std::exchange(words.reason, "");
+    }
+    return words;
   }
-  const Decision& decision = why.decision;
+  return why.running ? StateWords{.state = "Running"} : state_words(why.decision);
+}
+
+StateWords state_words(const Decision& decision) {
   if (decision.state == GangState::kPlaced) {
     return {.state = to_string(decision.state)};
   }
@@ -46,6 +57,10 @@ StateWords state_words(const Explanation& why) {
     words.tone = Tone::kBad;
   }
   return words;
+}
+
+bool is_open(const Explanation& why, const PresentGang* is) {
+  return !why.running && !why.over && (is == nullptr || is->state != Presence::kAdmitted);
 }
 
 std::vector<std::string> given(const Explanation& why) {

@@ -12,6 +12,7 @@
 #include "view/explain_words.h"
 #include "view/gang_words.h"
 #include "view/host_names.h"
+#include "view/present_text.h"
 #include "view/text_table.h"
 #include "view/words.h"
 
@@ -32,14 +33,24 @@ std::string ordinal(int n) {
 
 class ExplainText {
  public:
-  ExplainText(const Explanation& why, Cluster& cluster, const TextOptions& options)
-      : why_(why), cluster_(cluster), options_(options), words_(why, cluster, options.unicode) {}
+  ExplainText(const Explanation& why, const std::vector<PresentGang>& known, Cluster& cluster,
+              const TextOptions& options)
+      : why_(why),
+        known_(known),
+        is_(find(known, why.key)),
+        cluster_(cluster),
+        options_(options),
+        words_(why, cluster, options.unicode) {}
 
   std::vector<TextLine> draw() {
     head();
-    if (why_.running) {
-      runs();
-    } else if (why_.asked) {
+    if (is_ != nullptr ? has_place(is_->state) : why_.running) {
+      stands();
+    }
+    if (is_ != nullptr && is_open(why_, is_)) {
+      what_if();
+    }
+    if (is_open(why_, is_) && why_.asked) {
       asks();
       quota();
       if (why_.decision.state == GangState::kPlaced) {
@@ -70,7 +81,7 @@ class ExplainText {
   }
 
   void head() {
-    const StateWords words = state_words(why_);
+    const StateWords words = state_words(why_, is_);
     TextLine& line = lines_.emplace_back();
     line.add(words_.gang(why_.key), {Tone::kStrong}).add("  ");
     line.add(printable(why_.dialect.empty() ? why_.key.kind : fmt::format("{} ({})", why_.key.kind, why_.dialect),
@@ -86,37 +97,95 @@ class ExplainText {
     }
     std::vector<std::string> facts;
     if (!why_.running && !why_.over) {
-      const std::string pods = pods_text(why_.decision.pod_sets);
+      const std::string pods = pods_text(is_ != nullptr ? is_->pod_sets : why_.decision.pod_sets);
       facts.push_back(fmt::format("{} {}", pods, pods == "1" ? "pod" : "pods"));
     }
     if (!why_.over) {
       facts.push_back(fmt::format("priority {}", why_.priority));
     }
+    if (is_ == nullptr) {
+      add_turn(facts);
+    } else if (!is_->why.since.empty()) {
+      facts.push_back(printable(fmt::format("said at {}", is_->why.since), options_.unicode));
+    }
+    if (!is_open(why_, is_)) {
+      for (const std::string& part : given(why_)) {
+        facts.push_back(printable(part, options_.unicode));
+      }
+    }
+    paragraph(fmt::format("{}", fmt::join(facts, ", ")), kDeep, "", {Tone::kFaint});
+    if (is_ == nullptr) {
+      held_back();
+    }
+  }
+
+  void add_turn(std::vector<std::string>& facts) const {
     if (why_.turns > 1) {
       facts.push_back(fmt::format("{} of {} in the order", ordinal(why_.turn), why_.turns));
     }
     if (why_.ways > 1) {
       facts.push_back(fmt::format("{} ways to start", why_.ways));
     }
-    if (why_.running || why_.over) {
-      for (const std::string& part : given(why_)) {
-        facts.push_back(printable(part, options_.unicode));
-      }
-    }
-    paragraph(fmt::format("{}", fmt::join(facts, ", ")), kDeep, "", {Tone::kFaint});
+  }
+
+  void held_back() {
     if (why_.held_back) {
       paragraph("By itself it could start now: there is room and quota for it.", kDeep);
     }
   }
 
-  void runs() {
+  // What a plan makes of it, as opposed to what the cluster says.
+  void what_if() {
+    title("If it were decided now");
+    const StateWords words = state_words(why_.decision);
+    const bool placed = why_.decision.state == GangState::kPlaced;
+    const std::string what =
+        placed ? "it would be placed"
+        : words.reason.empty()
+            ? fmt::format("it would be called {}", words.state)
+            : fmt::format("it would {}: {}", words.state == "Waiting" ? "wait" : "be rejected", words.reason);
+    paragraph(what, kDeep, "", {words.tone});
+    if (!words.message.empty() && words.message != is_->why.message) {
+      paragraph(printable(words.message, options_.unicode), kDeep);
+    }
+    std::vector<std::string> facts;
+    add_turn(facts);
+    if (!facts.empty()) {
+      paragraph(fmt::format("{}", fmt::join(facts, ", ")), kDeep, "", {Tone::kFaint});
+    }
+    held_back();
+  }
+
+  // The pods of it that have a host, or are to have one.
+  [[nodiscard]] std::vector<std::pair<std::string, HostShare>> placed_pods() const {
+    std::vector<std::pair<std::string, HostShare>> pods;
+    if (is_ == nullptr) {
+      for (const Holding& holding : why_.holdings) {
+        pods.emplace_back(holding.pod_set, HostShare{holding.node, holding.count});
+      }
+      return pods;
+    }
+    for (const PodSetDecision& set : is_->pod_sets) {
+      for (const HostShare& share : set.hosts) {
+        pods.emplace_back(set.name, share);
+      }
+    }
+    return pods;
+  }
+
+  void stands() {
     std::vector<HostShare> hosts;
     int pods = 0;
-    for (const Holding& holding : why_.holdings) {
-      hosts.push_back({holding.node, holding.count});
-      pods += holding.count;
+    for (const auto& [set, share] : placed_pods()) {
+      hosts.push_back(share);
+      pods += share.count;
     }
-    title("Where it runs");
+    title(is_ != nullptr && is_->state == Presence::kAdmitted ? "Where it was admitted to" : "Where it runs");
+    if (hosts.empty() && is_ != nullptr) {
+      const std::string place = place_of(*is_, options_.unicode);
+      paragraph(place.empty() ? "no hosts are named" : place, kDeep);
+      return;
+    }
     // The topology that knows most of its hosts.
     Engine& engine = cluster_.engine();
     std::optional<std::pair<std::ptrdiff_t, TopologyId>> best;
@@ -142,8 +211,8 @@ class ExplainText {
   // Pod set by pod set.
   void name_hosts() {
     std::map<std::string, std::vector<std::string>> sets;
-    for (const Holding& holding : why_.holdings) {
-      sets[holding.pod_set].push_back(cluster_.inventory().node(holding.node).name);
+    for (const auto& [set, share] : placed_pods()) {
+      sets[set].push_back(cluster_.inventory().node(share.node).name);
     }
     for (auto& [name, hosts] : sets) {
       const std::string whose = sets.size() > 1 && !name.empty() ? name + " " : "";
@@ -353,11 +422,8 @@ class ExplainText {
     std::string text;
     for (std::size_t i = 0; i < std::min(why_.siblings.size(), kMostSiblings); ++i) {
       const Sibling& sibling = why_.siblings[i];
-      text += fmt::format("{}{} {}", i == 0 ? "" : ", ", printable(sibling.key.name, options_.unicode),
-                          sibling.running                        ? "runs"
-                          : sibling.state == GangState::kPlaced  ? "is placed"
-                          : sibling.state == GangState::kWaiting ? "waits"
-                                                                 : "is rejected");
+      text +=
+          fmt::format("{}{} {}", i == 0 ? "" : ", ", printable(sibling.key.name, options_.unicode), stand_of(sibling));
     }
     if (why_.siblings.size() > kMostSiblings) {
       text += fmt::format(", and {} more", why_.siblings.size() - kMostSiblings);
@@ -366,7 +432,32 @@ class ExplainText {
     paragraph(text, kDeep);
   }
 
+  [[nodiscard]] std::string_view stand_of(const Sibling& sibling) const {
+    if (const PresentGang* is = find(known_, sibling.key)) {
+      switch (is->state) {
+        case Presence::kRunning:
+          return "runs";
+        case Presence::kAdmitted:
+          return "is admitted";
+        case Presence::kEvicting:
+          return "is being evicted";
+        case Presence::kWaiting:
+          return "waits";
+        case Presence::kInactive:
+          return "is inactive";
+        case Presence::kRejected:
+          return "is rejected";
+      }
+    }
+    return sibling.running                        ? "runs"
+           : sibling.state == GangState::kPlaced  ? "is placed"
+           : sibling.state == GangState::kWaiting ? "waits"
+                                                  : "is rejected";
+  }
+
   const Explanation& why_;
+  const std::vector<PresentGang>& known_;
+  const PresentGang* is_;  // nullptr where no cluster knows it
   Cluster& cluster_;
   const TextOptions& options_;
   ExplainWords words_;
@@ -375,8 +466,9 @@ class ExplainText {
 
 }  // namespace
 
-std::string explanation_to_text(const Explanation& why, Cluster& cluster, const TextOptions& options) {
-  return render(ExplainText(why, cluster, options).draw(), options.color);
+std::string explanation_to_text(const Explanation& why, const std::vector<PresentGang>& known, Cluster& cluster,
+                                const TextOptions& options) {
+  return render(ExplainText(why, known, cluster, options).draw(), options.color);
 }
 
 }  // namespace gantree::view

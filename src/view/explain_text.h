@@ -2,13 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cycle/why.h"
+#include "view/present.h"
 #include "view/terminal_text.h"
 
 namespace gantree::view {
 
-// The cluster is as the cycle left it.
-[[nodiscard]] std::string explanation_to_text(const Explanation& why, Cluster& cluster, const TextOptions& options);
+// `known`: what the cluster says of its gangs. What would happen to one of those is told apart from that. The cluster
+// is as the cycle left it.
+[[nodiscard]] std::string explanation_to_text(const Explanation& why, const std::vector<PresentGang>& known,
+                                              Cluster& cluster, const TextOptions& options);
 
 }  // namespace gantree::view

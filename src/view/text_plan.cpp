@@ -118,8 +118,7 @@ void draw_scene(const Scene& scene, const TextOptions& options, std::vector<Text
 
 }  // namespace
 
-std::string text_plan(Cluster& cluster, const Plan& plan, const TextOptions& options) {
-  const std::span<const Decision> decisions = plan.decisions;
+std::vector<TextLine> draw_scenes(Cluster& cluster, std::span<const Decision> decisions, const TextOptions& options) {
   std::vector<TextLine> lines;
   for (const Scene& scene : make_scenes(cluster, decisions)) {
     draw_scene(scene, options, lines);
@@ -129,6 +128,12 @@ std::string text_plan(Cluster& cluster, const Plan& plan, const TextOptions& opt
     lines.emplace_back().add("There is no topology to draw.");
     lines.emplace_back();
   }
+  return lines;
+}
+
+std::string text_plan(Cluster& cluster, const Plan& plan, const TextOptions& options) {
+  const std::span<const Decision> decisions = plan.decisions;
+  std::vector<TextLine> lines = draw_scenes(cluster, decisions, options);
   if (!decisions.empty()) {
     append(lines, draw_gangs(cluster, main_resource(cluster.inventory(), decisions), plan, options));
     lines.emplace_back();

@@ -45,7 +45,7 @@ def nobody_listens(text):
 
 def gangs_of(picture):
     """({name: (kind, where)} of those that run, {name: (reason, sentence)} of those that wait)"""
-    running, waiting = picture.split("\nPlaced ")[1].split("\nWaiting ")
+    running, waiting = picture.split("\nRunning ")[1].split("\nWaiting ")
     runs = {match[1]: (match[2], match[3]) for match in re.finditer(r"(?m)^\S  (team-\S+) +(\w+) +\d+ +\d+  (.+)$", running)}
     waits = {match[1]: (match[2], " ".join(match[3].split()))
              for match in re.finditer(r"(?m)^   (team-\S+) +\w+ +\d+  (\w+)\n((?:     .*\n)*)", waiting)}
