@@ -6,6 +6,7 @@
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/hooks/hooks.h"
 #include "dialects/kueue/names.h"
+#include "dialects/not_live.h"
 #include "json/overlay.h"
 #include "json/patch.h"
 
@@ -32,6 +33,13 @@ Mutation with_label(const NamedObject& named, std::pair<std::string_view, std::s
   }
   mutation.patch = std::move(patch);
   return mutation;
+}
+
+// Marks that would be dropped in silence.
+void warn_of_marks(const NamedObject& named, Mutation& mutation) {
+  if (std::string warning = warning_of_marks(named); !warning.empty()) {
+    mutation.warnings.push_back(std::move(warning));
+  }
 }
 
 }  // namespace
@@ -94,6 +102,9 @@ Mutation change(const Mutator& mutator, const NamedObject& named, const Object* 
   }
   Mutation mutation = mutator.mutate(named, old);
   mutation.warnings.insert(mutation.warnings.end(), admission.warnings.begin(), admission.warnings.end());
+  if (old == nullptr) {
+    warn_of_marks(named, mutation);
+  }
   return mutation;
 }
 
@@ -108,7 +119,9 @@ Mutation enqueue(const Mutator& mutator, const NamedObject& named, const JobDefa
   const std::string_view queue = kueue::queue_to_join(named.object, defaults.queue);
   if (queue.empty()) {
     const std::string unheeded = kueue::unheeded_topology(named);
-    return {.warnings = unheeded.empty() ? std::vector<std::string>() : std::vector{unheeded}};
+    Mutation nothing{.warnings = unheeded.empty() ? std::vector<std::string>() : std::vector{unheeded}};
+    warn_of_marks(named, nothing);
+    return nothing;
   }
   return with_label(named, {kueue::kQueueName, queue},
                     [&](const NamedObject& labelled) { return create(mutator, labelled, defaults); });
