@@ -57,13 +57,16 @@ std::vector<Holding> admitted_holdings(const GangRecord& record, const JobReques
 }
 
 void hold_rest(std::vector<Holding> admitted, int most, RunningGang& gang, Inventory& inventory) {
-  for (const Holding& has : gang.holdings) {
-    int pods = has.count;
-    for (Holding& given : admitted) {
-      const bool same = given.node == has.node && (has.pod_set.empty() || has.pod_set == given.pod_set);
-      const int met = same ? std::min(pods, given.count) : 0;
-      given.count -= met;
-      pods -= met;
+  // A pod may be known by another name of its set than the admission has.
+  std::vector<Holding> present = gang.holdings;
+  for (const bool by_name : {true, false}) {
+    for (Holding& has : present) {
+      for (Holding& given : admitted) {
+        const bool same = given.node == has.node && (!by_name || has.pod_set == given.pod_set);
+        const int met = same ? std::min(has.count, given.count) : 0;
+        given.count -= met;
+        has.count -= met;
+      }
     }
   }
   for (Holding& rest : admitted) {

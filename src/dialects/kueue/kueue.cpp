@@ -176,8 +176,9 @@ void KueueDialect::describe(const Workload* workload, std::span<const PodRecord*
   // Those that have ended are not made again: where some run, what is to come is what waits.
   const GangRecord* record = admission_of(gang.key, intake.reading);
   if (record != nullptr && workload != nullptr) {
-    hold_rest(admitted_holdings(*record, *request, inventory), pods.empty() ? record->admitted : workload->pending_pods,
-              gang, inventory);
+    const int missing = record->admitted - gang.pods();
+    hold_rest(admitted_holdings(*record, *request, inventory),
+              pods.empty() ? missing : std::min(missing, workload->pending_pods), gang, inventory);
   }
 }
 

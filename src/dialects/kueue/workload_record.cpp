@@ -88,7 +88,10 @@ AdmittedSet read_set(json::Value set) {
     return admitted;
   }
   admitted.levels = std::move(assignment.levels);
+  // Kueue leaves the count out where all pods are meant.
+  const bool counted = admitted.count > 0;
   for (AssignedDomain& domain : assignment.domains) {
+    admitted.count += counted ? 0 : domain.count;
     admitted.domains.push_back({.values = std::move(domain.values), .count = domain.count});
   }
   return admitted;

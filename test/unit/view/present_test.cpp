@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cycle/cycle.h"
 #include "unit/dialects/koordinator_manifests.h"
 #include "unit/dialects/manifests.h"
 #include "view/present_json.h"
@@ -105,18 +104,6 @@ TEST(WhatIs, AnAdmittedJobWithoutPodsIsWhereItsWorkloadSays) {
   EXPECT_TRUE(seen.present.planned.decisions.empty());
 }
 
-TEST(WhatIs, TheRoomOfAnAdmittedJobIsNotGivenToOthersInAPlan) {
-  World world(kSetup + nodes() + job("a", 2, required("net/rack"), "", kStored) +
-              workload("a", kOnBothOfR2 + ", conditions: [" + condition("Admitted", "True", "Admitted", "ok") + "]"));
-  ASSERT_TRUE(world.reading) << world.error();
-  EXPECT_TRUE(world.reading->queue.empty());
-  const ResourceId gpu = world.resource("nvidia.com/gpu");
-  EXPECT_EQ(world.cluster.inventory().free(*world.cluster.inventory().find("r2a"), gpu), 7);
-  ASSERT_EQ(world.cluster.running().size(), 1U);
-  EXPECT_EQ(world.cluster.running().front().pods(), 2);
-  EXPECT_FALSE(world.cluster.running().front().used.empty());
-}
-
 TEST(WhatIs, AJobAdmittedToRacksIsSaidToBeInThem) {
   Seen seen(
       job("a", 2, required("net/rack"), "", kStored) +
@@ -127,20 +114,6 @@ TEST(WhatIs, AJobAdmittedToRacksIsSaidToBeInThem) {
   const std::string json = present_to_json(seen.present, seen.world.cluster).to_json(false);
   EXPECT_NE(json.find(R"("domains":[{"values":["b1","r2"],"count":2}])"), std::string::npos) << json;
   EXPECT_EQ(place_of(seen.gang("a"), true), "b1/r2");
-}
-
-TEST(WhatIs, APlanKeepsAJobThatWasAdmittedToARackInIt) {
-  World world(kSetup + nodes() + job("a", 2, required("net/rack"), "", kStored) +
-              workload("a",
-                       "admission: {clusterQueue: cq, podSetAssignments: [{name: main, count: 2, topologyAssignment: "
-                       "{levels: [net/block, net/rack], domains: [{values: [b1, r2], count: 2}]}}]}"));
-  ASSERT_TRUE(world.reading) << world.error();
-  const Plan plan = run_cycle(world.cluster, world.quota, std::move(world.reading->queue));
-  ASSERT_EQ(plan.decisions.size(), 1U);
-  ASSERT_EQ(plan.decisions.front().state, GangState::kPlaced) << plan.decisions.front().message;
-  for (const HostShare& share : plan.decisions.front().pod_sets.front().hosts) {
-    EXPECT_TRUE(world.cluster.inventory().node(share.node).name.starts_with("r2"));
-  }
 }
 
 TEST(WhatIs, AJobThatWaitsSaysWhatItsQueueSaid) {
