@@ -75,7 +75,9 @@ std::string warning_of_marks(const NamedObject& named) {
 
 std::string nobody_starts(std::string_view kind, std::string_view family) {
   if (family == kai::kFamily) {
-    return "nothing here starts it: Gantree honours gangs and queues of KAI-Scheduler in plans only";
+    return "nothing here starts it: it is in none of Kueue's queues, and Gantree honours gangs of KAI-Scheduler in "
+           "plans "
+           "only";
   }
   const auto mutators = all_mutators();
   const bool queued =
