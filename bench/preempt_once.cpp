@@ -17,10 +17,13 @@ int main(int argc, char** argv) {
       continue;
     }
     int found = 0;
+    PreemptionAnswer answer;
     for (int i = 0; i < std::atoi(argv[3]); ++i) {
-      found += preempt(running, what).verdict == PreemptionVerdict::kFound ? 1 : 0;
+      answer = preempt(running, what);
+      found += answer.verdict == PreemptionVerdict::kFound ? 1 : 0;
     }
-    std::printf("%d of %s found\n", found, argv[3]);
+    std::printf("%d of %s found, %zu victims%s\n", found, argv[3], answer.victims.size(),
+                answer.exact ? ", proven" : "");
     return 0;
   }
   std::fprintf(stderr, "preempt_once: unknown case \"%s\"\n", argv[2]);
