@@ -5,6 +5,8 @@
 // keys, and how far aliases expand.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <string>
@@ -19,8 +21,12 @@ namespace gantree::json {
 // What the documents of one file live in: text that needed no unescaping is
 // read straight from the source.
 struct Storage {
+  // Values of API objects take two to three times their text. Many small documents are kept: none of them is to have
+  // much more than it needs.
+  explicit Storage(std::size_t text) : memory(std::clamp<std::size_t>(2 * text, 256, std::size_t{16} << 10)) {}
+
   std::string source;
-  std::pmr::monotonic_buffer_resource memory{std::size_t{16} << 10};
+  std::pmr::monotonic_buffer_resource memory;
 
   [[nodiscard]] std::string_view keep(std::string_view text);
 };

@@ -260,8 +260,8 @@ Result<std::vector<Document>> read_documents(const std::string& file, std::strin
   if (const std::string problem = bad_bytes(bytes); !problem.empty()) {
     return invalid(fmt::format("{}:{}", file, problem));
   }
-  const auto storage = std::make_shared<Storage>();
   const std::size_t size = bytes.size();
+  const auto storage = std::make_shared<Storage>(size);
   storage->source = std::move(bytes);
   storage->source.append(JsonParser::kPadding, '\0');
   Stream stream(file, *storage, size);
