@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dialects/core/metadata.h"
 #include "dialects/koordinator/names.h"
 #include "dialects/kueue/names.h"
@@ -14,11 +16,16 @@ namespace {
 
 using std::chrono::seconds;
 
-// Beside its text: what is read from it, and the places in which it is noted. An estimate.
-constexpr std::size_t kOfOne = std::size_t{6} << 10;
-// Of a job's text a Workload is made, which is kept as well.
-constexpr std::size_t kTimesText = 2;
-constexpr std::size_t kTimesJobText = 4;
+// What it takes to keep one, as measured of a process that holds thousands: beside its text, once or twice, what is
+// read from it, which grows with the values in it, and the places in which it is noted.
+struct Weight {
+  std::size_t of_one = 0;
+  std::size_t of_byte = 0;
+  std::size_t of_value = 0;
+};
+constexpr Weight kByItself{.of_one = std::size_t{10} << 10, .of_byte = 2, .of_value = 48};
+// A Workload is made of it, which is kept as well.
+constexpr Weight kInQueue{.of_one = std::size_t{14} << 10, .of_byte = 3, .of_value = 80};
 // So long what is read again may take to come.
 constexpr seconds kPatience{10};
 // So many are read again at once.
@@ -30,6 +37,12 @@ bool has(const LiveObject& object, std::string_view text) {
 
 bool has_key(const LiveObject& object, std::string_view key) {
   return has(object, fmt::format("\"{}\":", key));
+}
+
+// Keys and values, or a few more: the marks that go before them may be part of a text.
+std::size_t values_in(std::string_view json) {
+  return static_cast<std::size_t>(std::count_if(
+      json.begin(), json.end(), [](char mark) { return mark == ',' || mark == ':' || mark == '[' || mark == '{'; }));
 }
 
 // Keys and values of the texts are never part of a longer string: there quotes are escaped.
@@ -62,8 +75,9 @@ std::size_t cost_of_waiting(const LiveObject& object) {
   if (object.ns.empty() || !waits(object)) {
     return 0;
   }
-  const bool job = kueue::job_kind(object.group, object.kind) != nullptr;
-  return (job ? 2 * kOfOne : kOfOne) + (job ? kTimesJobText : kTimesText) * object.text.size();
+  const bool queued = kueue::job_kind(object.group, object.kind) != nullptr || has_key(object, kueue::kManaged);
+  const Weight& weight = queued ? kInQueue : kByItself;
+  return weight.of_one + weight.of_byte * object.text.size() + weight.of_value * values_in(object.text);
 }
 
 NamespaceBudget::Key NamespaceBudget::key_of(std::string_view group, std::string_view kind, std::string_view ns,

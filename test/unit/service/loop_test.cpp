@@ -252,7 +252,7 @@ TEST(Loop, WhatDoesNotFitIntoTheMemoryOfItsNamespaceIsToldAndReadAgainWhenOthers
              .synced = [] { return true; },
              .clock = {.now = [&] { return now; }, .wall = {}},
              .read = [&](const NamespaceBudget::Aside& aside) { read.push_back(aside.ns + "/" + aside.name); },
-             .namespace_memory = 10 << 10U},
+             .namespace_memory = 16 << 10U},
             {}, {}, true);
   const auto pod = [](const std::string& ns, const std::string& name) {
     return *prune("", "v1", "Pod",

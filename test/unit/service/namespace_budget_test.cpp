@@ -35,7 +35,8 @@ bool lose(NamespaceBudget& budget, const LiveObject& object) {
   return budget.lose(object.group, object.kind, object.ns, object.name);
 }
 
-constexpr std::size_t kBudget = std::size_t{1} << 20;
+// Enough for one job of 150,000 bytes, and not for two.
+constexpr std::size_t kBudget = std::size_t{800} << 10;
 const NamespaceBudget::Clock::time_point kNow{std::chrono::hours(1)};
 
 TEST(CostOfWaiting, IsThatOfPodsGroupsAndJobsThatAreNotStarted) {
