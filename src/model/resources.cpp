@@ -32,6 +32,10 @@ ResourceId ResourceNames::intern(std::string_view name) {
   return ResourceId{names_.intern(name).value};
 }
 
+ResourceId ResourceNames::intern_asked(std::string_view name) {
+  return ResourceId{names_.intern_asked(name).value};
+}
+
 std::optional<ResourceId> ResourceNames::find(std::string_view name) const {
   const auto id = names_.find(name);
   return id ? std::optional(ResourceId{id->value}) : std::nullopt;

@@ -25,6 +25,11 @@ class ResourceNames {
 
   ResourceNames();
   ResourceId intern(std::string_view name);
+  // As Interner does it: for what pods ask for.
+  ResourceId intern_asked(std::string_view name);
+  void limit_asked(std::size_t most) { names_.limit_asked(most); }
+  // Whether it is several, of which none is known by its name.
+  [[nodiscard]] bool stands_for_many(ResourceId id) const { return name(id) == Interner::kTooMany; }
   [[nodiscard]] std::optional<ResourceId> find(std::string_view name) const;
   [[nodiscard]] std::string_view name(ResourceId id) const { return names_.text(StringId{id.value}); }
   [[nodiscard]] std::size_t size() const { return names_.size(); }

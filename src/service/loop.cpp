@@ -24,6 +24,11 @@ constexpr milliseconds kLongProof{10'000};
 // Each time in a row that the lease is given up for it, a proof has twice as long: lists that are slow come to an end.
 constexpr int kMostDoublings = 5;
 
+// Labels, taints and resources that pods name, and no node or queue: they are kept for good, and who makes and deletes
+// pods names ever new ones. The second are gone through in every cycle.
+constexpr std::size_t kMostAskedStrings = 250'000;
+constexpr std::size_t kMostAskedResources = 256;
+
 // The time of day when the process started, and what has passed since: somebody may set the clock.
 Time wall_clock() {
   static const auto kStart = std::chrono::system_clock::now();
@@ -51,6 +56,8 @@ Loop::Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const
     surroundings_.clock.wall = wall_clock;
   }
   heartbeat_ = surroundings_.clock.now().time_since_epoch().count();
+  scheduler_.cluster().inventory().strings().limit_asked(kMostAskedStrings);
+  scheduler_.cluster().inventory().resources().limit_asked(kMostAskedResources);
   scheduler_.cluster().engine().on_broken_answer([this](const BrokenAnswer& broken) { log_broken(broken); });
 }
 

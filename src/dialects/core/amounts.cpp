@@ -38,6 +38,27 @@ void check_whole(json::Reader& read, json::Value list) {
   }
 }
 
+// Where the resource is several, what is asked of them adds up.
+void put(Amounts& amounts, ResourceId id, std::int64_t amount, const ResourceNames& names) {
+  if (names.stands_for_many(id)) {
+    amounts.add(id, amount);
+  } else {
+    amounts.set(id, amount);
+  }
+}
+
+Amounts read_asked(json::Reader& read, json::Value parent, std::string_view key, ResourceNames& names) {
+  Amounts amounts;
+  if (const json::Value list = resource_list(read, parent, key)) {
+    for (const json::MemberData& member : list.members()) {
+      const ResourceId id = names.intern_asked(member.key);
+      put(amounts, id, read_quantity(read, json::Value(&member.value), member.key, ResourceNames::unit(id), Round::kUp),
+          names);
+    }
+  }
+  return amounts;
+}
+
 // Requests of a container; a limit without a request is one.
 Amounts container_requests(json::Reader& read, json::Value container, ResourceNames& names) {
   const json::Value resources = read.object(container, "resources");
@@ -46,14 +67,14 @@ Amounts container_requests(json::Reader& read, json::Value container, ResourceNa
   }
   check_whole(read, resource_list(read, resources, "requests"));
   check_whole(read, resource_list(read, resources, "limits"));
-  Amounts requests = read_amounts(read, resources, "requests", names, Round::kUp);
+  Amounts requests = read_asked(read, resources, "requests", names);
   if (const json::Value limits = resource_list(read, resources, "limits")) {
     const json::Value given = resources["requests"];
     for (const json::MemberData& limit : limits.members()) {
       if (!given[limit.key]) {
-        const ResourceId id = names.intern(limit.key);
-        requests.set(id,
-                     read_quantity(read, json::Value(&limit.value), limit.key, ResourceNames::unit(id), Round::kUp));
+        const ResourceId id = names.intern_asked(limit.key);
+        put(requests, id,
+            read_quantity(read, json::Value(&limit.value), limit.key, ResourceNames::unit(id), Round::kUp), names);
       }
     }
   }
@@ -97,13 +118,14 @@ void apply_pod_level(json::Reader& read, json::Value spec, ResourceNames& names,
   const json::Value requests = resource_list(read, resources, "requests");
   if (requests) {
     for (const json::MemberData& member : requests.members()) {
-      const ResourceId id = names.intern(member.key);
-      total.set(id, read_quantity(read, json::Value(&member.value), member.key, ResourceNames::unit(id), Round::kUp));
+      const ResourceId id = names.intern_asked(member.key);
+      put(total, id, read_quantity(read, json::Value(&member.value), member.key, ResourceNames::unit(id), Round::kUp),
+          names);
     }
   }
   if (const json::Value limits = resource_list(read, resources, "limits")) {
     for (const json::MemberData& member : limits.members()) {
-      const ResourceId id = names.intern(member.key);
+      const ResourceId id = names.intern_asked(member.key);
       const std::int64_t limit =
           read_quantity(read, json::Value(&member.value), member.key, ResourceNames::unit(id), Round::kUp);
       // Where no container asks for the resource either, the limit is what the pod gets.
@@ -139,7 +161,7 @@ Amounts read_amounts(json::Reader& read, json::Value parent, std::string_view ke
 Amounts read_pod_requests(json::Reader& read, json::Value spec, ResourceNames& names) {
   Amounts total = containers_total(read, spec, names);
   apply_pod_level(read, spec, names, total);
-  total.add(read_amounts(read, spec, "overhead", names, Round::kUp));
+  total.add(read_asked(read, spec, "overhead", names));
   total.set(ResourceNames::kPods, 1);
   return total;
 }

@@ -6,7 +6,7 @@
 
 namespace gantree {
 
-// A resource list: cpu in milli, all else in ones. Complains about malformed and negative quantities.
+// A resource list of a node: cpu in milli, all else in ones. Complains about malformed and negative quantities.
 [[nodiscard]] Amounts read_amounts(json::Reader& read, json::Value parent, std::string_view key, ResourceNames& names,
                                    Round round);
 

@@ -16,21 +16,31 @@ void sort_by_key(std::vector<Label>& labels) {
   std::sort(labels.begin(), labels.end(), [](const Label& a, const Label& b) { return a.key < b.key; });
 }
 
-}  // namespace
-
-std::vector<Label> read_interned_labels(json::Reader& read, json::Value parent, std::string_view key,
-                                        Interner& strings) {
+template <class Intern>
+std::vector<Label> read_labels(json::Reader& read, json::Value parent, std::string_view key, const Intern& intern) {
   std::vector<Label> labels;
   if (const json::Value map = read.object(parent, key)) {
     const auto members = map.members();
     labels.reserve(members.size() + 1);
     for (const json::MemberData& member : members) {
       const std::string_view value = read.as_text(json::Value(&member.value), member.key);
-      labels.push_back({strings.intern(member.key), strings.intern(value)});
+      labels.push_back({intern(member.key), intern(value)});
     }
     sort_by_key(labels);
   }
   return labels;
+}
+
+}  // namespace
+
+std::vector<Label> read_interned_labels(json::Reader& read, json::Value parent, std::string_view key,
+                                        Interner& strings) {
+  return read_labels(read, parent, key, [&](std::string_view text) { return strings.intern(text); });
+}
+
+std::vector<Label> read_selected_labels(json::Reader& read, json::Value parent, std::string_view key,
+                                        Interner& strings) {
+  return read_labels(read, parent, key, [&](std::string_view text) { return strings.intern_asked(text); });
 }
 
 std::vector<Taint> read_taints(json::Reader& read, json::Value parent, std::string_view key, Interner& strings) {

@@ -21,5 +21,8 @@ namespace gantree {
 // A map of labels, interned and sorted by key.
 [[nodiscard]] std::vector<Label> read_interned_labels(json::Reader& read, json::Value parent, std::string_view key,
                                                       Interner& strings);
+// The same of what a pod asks for.
+[[nodiscard]] std::vector<Label> read_selected_labels(json::Reader& read, json::Value parent, std::string_view key,
+                                                      Interner& strings);
 
 }  // namespace gantree

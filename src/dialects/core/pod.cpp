@@ -17,6 +17,11 @@ namespace {
 struct Context {
   json::Reader& read;
   Interner& strings;
+  bool asked = true;  // by a pod, rather than said by an administrator
+
+  [[nodiscard]] StringId name(std::string_view text) const {
+    return asked ? strings.intern_asked(text) : strings.intern(text);
+  }
 };
 
 std::optional<TaintEffect> toleration_effect(Context context, json::Value toleration) {
@@ -40,10 +45,10 @@ Toleration read_toleration(Context context, json::Value value) {
   Toleration toleration;
   const std::string_view key = context.read.text(value, "key").value_or("");
   const std::string_view op = context.read.text(value, "operator").value_or("");
-  toleration.value = context.strings.intern(context.read.text(value, "value").value_or(""));
+  toleration.value = context.name(context.read.text(value, "value").value_or(""));
   toleration.effect = toleration_effect(context, value);
   if (!key.empty()) {
-    toleration.key = context.strings.intern(key);
+    toleration.key = context.name(key);
   }
   if (op == "Exists") {
     toleration.op = TolerationOperator::kExists;
@@ -54,6 +59,16 @@ Toleration read_toleration(Context context, json::Value value) {
     context.read.complain(value, "a toleration without a key needs the operator Exists");
   }
   return toleration;
+}
+
+std::vector<Toleration> tolerations_of(Context context, json::Value parent) {
+  std::vector<Toleration> tolerations;
+  if (const json::Value list = context.read.array(parent, "tolerations")) {
+    for (const json::NodeData& item : list.items()) {
+      tolerations.push_back(read_toleration(context, json::Value(&item)));
+    }
+  }
+  return tolerations;
 }
 
 std::optional<SelectorOperator> selector_operator(std::string_view text) {
@@ -71,8 +86,10 @@ std::optional<SelectorOperator> selector_operator(std::string_view text) {
 }
 
 void read_bound(Context context, json::Value at, SelectorRequirement& requirement) {
-  if (requirement.values.size() == 1) {
-    if (const auto bound = whole_number<std::int64_t>(context.strings.text(requirement.values.front()))) {
+  const json::Value values = context.read.array(at, "values");
+  if (values && values.items().size() == 1) {
+    const json::Value value(&values.items().front());
+    if (const auto bound = whole_number<std::int64_t>(context.read.as_text(value, "a value"))) {
       requirement.bound = *bound;
       return;
     }
@@ -82,10 +99,10 @@ void read_bound(Context context, json::Value at, SelectorRequirement& requiremen
 
 SelectorRequirement read_requirement(Context context, json::Value value) {
   SelectorRequirement requirement;
-  requirement.key = context.strings.intern(context.read.require_text(value, "key"));
+  requirement.key = context.name(context.read.require_text(value, "key"));
   if (const json::Value values = context.read.array(value, "values")) {
     for (const json::NodeData& item : values.items()) {
-      requirement.values.push_back(context.strings.intern(context.read.as_text(json::Value(&item), "a value")));
+      requirement.values.push_back(context.name(context.read.as_text(json::Value(&item), "a value")));
     }
   }
   const std::string_view op = context.read.require_text(value, "operator");
@@ -114,10 +131,11 @@ SelectorTerm read_term(Context context, json::Value value) {
     }
   }
   if (const json::Value fields = context.read.array(value, "matchFields")) {
+    static_cast<void>(context.strings.intern("metadata.name"));  // known by its name, however many others there are
     for (const json::NodeData& item : fields.items()) {
       const json::Value field(&item);
       term.fields.push_back(read_requirement(context, field));
-      if (context.strings.text(term.fields.back().key) != "metadata.name") {
+      if (context.read.require_text(field, "key") != "metadata.name") {
         context.read.complain(field, "matchFields knows only metadata.name");
       }
     }
@@ -192,22 +210,17 @@ Result<std::optional<PodRecord>> read_pod(const NamedObject& named, ResourceName
 }
 
 std::vector<Toleration> read_tolerations(json::Reader& read, json::Value parent, Interner& strings) {
-  std::vector<Toleration> tolerations;
-  if (const json::Value list = read.array(parent, "tolerations")) {
-    for (const json::NodeData& item : list.items()) {
-      tolerations.push_back(read_toleration({read, strings}, json::Value(&item)));
-    }
-  }
-  return tolerations;
+  return tolerations_of({.read = read, .strings = strings, .asked = false}, parent);
 }
 
 PodShape read_pod_shape(json::Reader& read, json::Value spec, Inventory& inventory) {
   Interner& strings = inventory.strings();
   PodShape shape;
   shape.requests = read_pod_requests(read, spec, inventory.resources());
-  shape.node_selector = read_interned_labels(read, spec, "nodeSelector", strings);
-  shape.tolerations = read_tolerations(read, spec, strings);
-  read_node_affinity({read, strings}, spec, shape);
+  shape.node_selector = read_selected_labels(read, spec, "nodeSelector", strings);
+  const Context context{.read = read, .strings = strings};
+  shape.tolerations = tolerations_of(context, spec);
+  read_node_affinity(context, spec, shape);
   const std::string_view node = read.text(spec, "nodeName").value_or("");
   if (!node.empty()) {
     pin_to_node(node, strings, shape);

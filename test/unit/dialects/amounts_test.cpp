@@ -115,5 +115,18 @@ TEST_F(PodRequests, DoNotOverflow) {
             "memory=9223372036854775807 pods=1");
 }
 
+// Otherwise who names ever new ones makes every cycle longer.
+TEST_F(PodRequests, OfNamesBeyondThoseThatAreKeptAddUpToOneThatNoNodeHas) {
+  names_.limit_asked(1);
+  EXPECT_EQ(of("containers: [{resources: {requests: {x.io/a: 1}}}]"), "pods=1 x.io/a=1");
+  EXPECT_EQ(of("containers: [{resources: {requests: {x.io/a: 1, x.io/b: 2, x.io/c: 0}, limits: {x.io/d: 3}}}]"),
+            "pods=1 x.io/a=1 (one of too many names)=5");
+  EXPECT_EQ(of("{containers: [{name: c}], resources: {requests: {x.io/b: 2, x.io/c: 1}}}"),
+            "pods=1 (one of too many names)=3");
+  names_.intern("x.io/b");
+  EXPECT_EQ(of("containers: [{resources: {requests: {x.io/b: 2}}}]"), "pods=1 x.io/b=2") << "a node has it now";
+  EXPECT_EQ(names_.size(), 6U);
+}
+
 }  // namespace
 }  // namespace gantree

@@ -131,5 +131,33 @@ TEST_F(Shape, RefusesWhatMeansNothing) {
   }
 }
 
+TEST_F(Shape, IsReadAlikeWhereMoreNamesAreAskedForThanAreKept) {
+  inventory_.strings().limit_asked(0);
+  const std::string node = "metadata: {name: n1, labels: {a: x}}\nspec: {taints: [{key: t, effect: NoSchedule}]}";
+  ASSERT_EQ(on(read("{}"), node), Ineligible::kTainted) << "from here on its names are known";
+  EXPECT_EQ(on(read("tolerations: [{key: t, operator: Exists}, {key: u, operator: Exists}]"), node), Ineligible::kNo);
+  EXPECT_NE(on(read("tolerations: [{key: u, operator: Exists}]"), node), Ineligible::kNo);
+  const std::string tolerates = ", tolerations: [{operator: Exists}]}";
+  const auto with = [&](const std::string& expression) {
+    std::string spec = affinity(expression);
+    spec.replace(spec.size() - 1, 1, tolerates);
+    return on(read(spec), node);
+  };
+  EXPECT_EQ(with("{key: a, operator: In, values: [v, w, x]}"), Ineligible::kNo);
+  EXPECT_EQ(with("{key: a, operator: In, values: [v, w]}"), Ineligible::kAffinity);
+  EXPECT_EQ(with("{key: a, operator: NotIn, values: [v, w]}"), Ineligible::kNo);
+  EXPECT_EQ(with("{key: b, operator: DoesNotExist}"), Ineligible::kNo);
+  EXPECT_EQ(with("{key: b, operator: Exists}"), Ineligible::kAffinity);
+  EXPECT_EQ(with("{key: a, operator: Gt, values: ['5']}"), Ineligible::kAffinity);
+  EXPECT_EQ(error_, "");
+  EXPECT_EQ(on(read("{nodeSelector: {b: y}" + tolerates), node), Ineligible::kSelector);
+  EXPECT_EQ(on(read("{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+                    "[{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]}}}" +
+                    tolerates),
+               node),
+            Ineligible::kNo);
+  EXPECT_EQ(error_, "");
+}
+
 }  // namespace
 }  // namespace gantree

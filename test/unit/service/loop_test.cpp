@@ -285,5 +285,27 @@ TEST(Loop, WhatDoesNotFitIntoTheMemoryOfItsNamespaceIsToldAndReadAgainWhenOthers
   EXPECT_EQ(loop.scheduler().pods().table().pods(), 2U);
 }
 
+// What pods name is kept for good: who makes and deletes them must not fill the memory so, nor make cycles longer.
+TEST(Loop, PodsThatComeAndGoLeaveOnlySoManyNamesBehind) {
+  LoopAlone alone;
+  for (int i = 0; i < 20; ++i) {
+    std::string names;
+    for (int k = 0; k < 100; ++k) {
+      names += fmt::format(R"({}"x.io/r{}-{}":"1")", names.empty() ? "" : ",", i, k);
+    }
+    alone.tell(
+        "", "v1", "Pod",
+        fmt::format(R"({{"metadata":{{"namespace":"ns","name":"p","uid":"u{}"}},"spec":{{"schedulerName":"gantree",)"
+                    R"("containers":[{{"name":"c","resources":{{"requests":{{{}}}}}}}]}}}})",
+                    i, names));
+    static_cast<void>(alone.loop.turn(alone.mailbox.take({}), std::chrono::seconds(1)));
+    static_cast<void>(alone.loop.turn({}, std::chrono::seconds(1)));
+    alone.mailbox.post(ObjectRemoved{.group = "", .kind = "Pod", .ns = "ns", .name = "p"});
+  }
+  const Inventory& inventory = alone.loop.scheduler().cluster().inventory();
+  EXPECT_GT(inventory.resources().size(), 100U);
+  EXPECT_LT(inventory.resources().size(), 300U);
+}
+
 }  // namespace
 }  // namespace gantree
