@@ -25,11 +25,13 @@ class ApiUnderFire {
       renew();
       return;
     }
+    std::vector<ApiRequest> deletions;
     for (const Sample& sample : samples()) {
-      send({.method = "DELETE",
-            .path = std::string(sample.collection),
-            .query = "gracePeriodSeconds=0&propagationPolicy=Background"});
+      deletions.push_back({.method = "DELETE",
+                           .path = std::string(sample.collection),
+                           .query = "gracePeriodSeconds=0&propagationPolicy=Background"});
     }
+    expect_none(judge_->send_all(deletions));
   }
 
  private:

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <future>
+#include <iterator>
 #include <utility>
 
 #include "apiserver/json.h"
@@ -78,6 +79,20 @@ void set_type(char letter, ApiRequest& request) {
     default:
       break;
   }
+}
+
+Call call_for(const ApiRequest& request, std::shared_ptr<WatchSink> sink) {
+  Call call;
+  call.method = request.method;
+  call.path = request.path;
+  call.query = request.query;
+  call.content_type = request.content_type;
+  call.accept = request.accept;
+  call.body = request.body;
+  call.as = request.as;
+  call.agent = "judge";
+  call.sink = std::move(sink);
+  return call;
 }
 
 std::string judge(const ApiRequest& request, const Answer& answer) {
@@ -168,23 +183,27 @@ ApiJudge::ApiJudge(const std::vector<std::string>& collections, const std::strin
 
 ApiJudge::~ApiJudge() = default;
 
-Answer ApiJudge::call(const ApiRequest& request) {
-  Call call;
-  call.method = request.method;
-  call.path = request.path;
-  call.query = request.query;
-  call.content_type = request.content_type;
-  call.accept = request.accept;
-  call.body = request.body;
-  call.as = request.as;
-  call.agent = "judge";
-  const auto sink = std::make_shared<CheckingSink>();
-  call.sink = sink;
-  Answer answer = api_->call_and_wait(std::move(call));
-  if (answer.streaming) {
-    api_->forget(sink);
+std::vector<Answer> ApiJudge::call_all(const std::vector<ApiRequest>& requests) {
+  std::vector<std::shared_ptr<CheckingSink>> sinks;
+  std::vector<std::future<Answer>> coming;
+  for (const ApiRequest& request : requests) {
+    sinks.push_back(std::make_shared<CheckingSink>());
+    auto promise = std::make_shared<std::promise<Answer>>();
+    coming.push_back(promise->get_future());
+    api_->call(call_for(request, sinks.back()), [promise](Answer given) { promise->set_value(std::move(given)); });
   }
-  return answer;
+  std::vector<Answer> answers;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    answers.push_back(coming[i].get());
+    if (answers.back().streaming) {
+      api_->forget(sinks[i]);
+    }
+  }
+  return answers;
+}
+
+Answer ApiJudge::call(const ApiRequest& request) {
+  return std::move(call_all({request}).front());
 }
 
 std::string ApiJudge::send(const ApiRequest& request, Answer* answer) {
@@ -200,10 +219,21 @@ std::string ApiJudge::send(const ApiRequest& request, Answer* answer) {
   return trouble;
 }
 
-std::string ApiJudge::compare_one(Followed& followed) {
-  const Answer list = call({.path = followed.path});
-  // What was done before the list is sent out by the time that another request is answered.
-  (void)call({.path = "/version"});
+std::string ApiJudge::send_all(const std::vector<ApiRequest>& requests) {
+  std::vector<ApiRequest> sent;
+  std::copy_if(requests.begin(), requests.end(), std::back_inserter(sent),
+               [](const ApiRequest& request) { return !may_call_out(request); });
+  passed_over_ += requests.size() - sent.size();
+  const std::vector<Answer> answers = call_all(sent);
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    if (std::string trouble = judge(sent[i], answers[i]); !trouble.empty()) {
+      return trouble;
+    }
+  }
+  return {};
+}
+
+std::string ApiJudge::compare_one(Followed& followed, const Answer& list) {
   const auto body = parse_json(list.text());
   const Array* items = body ? array_at(*body, {"items"}) : nullptr;
   if (items == nullptr) {
@@ -241,8 +271,15 @@ std::string ApiJudge::compare_one(Followed& followed) {
 }
 
 std::string ApiJudge::compare() {
-  for (Followed& followed : followed_) {
-    if (std::string trouble = compare_one(followed); !trouble.empty()) {
+  std::vector<ApiRequest> requests;
+  for (const Followed& followed : followed_) {
+    requests.push_back({.path = followed.path});
+  }
+  const std::vector<Answer> lists = call_all(requests);
+  // What was done before the lists is sent out by the time that another request is answered.
+  (void)call({.path = "/version"});
+  for (std::size_t i = 0; i < followed_.size(); ++i) {
+    if (std::string trouble = compare_one(followed_[i], lists[i]); !trouble.empty()) {
       return trouble;
     }
   }

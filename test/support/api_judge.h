@@ -41,6 +41,8 @@ class ApiJudge {
 
   // "": all is well; else what is wrong. `answer` may be null.
   [[nodiscard]] std::string send(const ApiRequest& request, apiserver::Answer* answer = nullptr);
+  // The same for several, one after the other, of which none waits for the answer to the one before.
+  [[nodiscard]] std::string send_all(const std::vector<ApiRequest>& requests);
   // Whether lists and watches agree.
   [[nodiscard]] std::string compare();
   // The objects of all collections that are watched, as the lists give them: path of the collection and "ns/name" to
@@ -68,8 +70,10 @@ class ApiJudge {
     std::size_t applied = 0;
     std::map<std::string, std::string> state;
   };
-  [[nodiscard]] std::string compare_one(Followed& followed);
+  [[nodiscard]] static std::string compare_one(Followed& followed, const apiserver::Answer& list);
   [[nodiscard]] apiserver::Answer call(const ApiRequest& request);
+  // Between two answers two threads have to be woken, which takes long where others want the processor too.
+  [[nodiscard]] std::vector<apiserver::Answer> call_all(const std::vector<ApiRequest>& requests);
 
   std::unique_ptr<apiserver::Api> api_;
   std::vector<Followed> followed_;
