@@ -23,7 +23,7 @@ struct Weight {
   std::size_t of_byte = 0;
   std::size_t of_value = 0;
 };
-constexpr Weight kByItself{.of_one = std::size_t{10} << 10, .of_byte = 2, .of_value = 48};
+constexpr Weight kByItself{.of_one = std::size_t{12} << 10, .of_byte = 2, .of_value = 64};
 // A Workload is made of it, which is kept as well.
 constexpr Weight kInQueue{.of_one = std::size_t{14} << 10, .of_byte = 3, .of_value = 80};
 // So long what is read again may take to come.
