@@ -12,7 +12,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace gantree::json;
-  Storage storage;
+  Storage storage(size);
   storage.source.assign(reinterpret_cast<const char*>(data), size);
   storage.source.append(JsonParser::kPadding, '\0');
   const std::string_view text(storage.source.data(), size);
