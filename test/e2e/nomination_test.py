@@ -40,7 +40,8 @@ def condition(pod, kind):
 def preempt(cluster, namespace, classes):
     """A gang of two on two of three hosts that takes its time to leave, and one of three that wants them all."""
     cluster.make_nodes(3)
-    cluster.create_all(gang("low", 2, asks=WHOLE_HOST, grace=8, priorityClassName=classes["low"]), namespace)
+    cluster.create_all(gang("low", 2, asks=WHOLE_HOST, annotations={"gantree.dev/stop-after": "5s"}, grace=8, priorityClassName=classes["low"]),
+                       namespace)
     runs(cluster, namespace, "low", 2)
     cluster.create_all(gang("hello-job", 3, asks=WHOLE_HOST, scheduler="koord-scheduler", priorityClassName=classes["high"]), namespace)
     cluster.wait_for(lambda: len(set(nominated(cluster, namespace, "hello-job")) - {None}) == 3, PATIENCE,
