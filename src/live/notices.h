@@ -38,7 +38,7 @@ struct Notice {
   std::string_view action;
   std::string_view note;
 };
-// An Event. `instance` names the process; `number` tells events of one process apart.
+// An Event. `instance` names the process; `number` numbers the events of one process.
 [[nodiscard]] Write event(const Notice& notice, std::string_view instance, std::uint64_t number, Time now);
 
 }  // namespace gantree

@@ -74,6 +74,7 @@ void LiveScheduler::finish(Time now, Step& step) {
   keep_held(now, step);
   bind_promised(now, step);
   give_back(now, step);
+  clear_own_nominations(now, step);
   report(now, step);
   report_cluster(now, step);
 }

@@ -213,6 +213,8 @@ class LiveScheduler final : public Family {
   void settle_on(const std::string& pod, const std::string& node, Time now);
   // A pod of another scheduler, as it is now; `pod`: nullptr where it has ended.
   void note_nomination(const std::string& key, const NamedObject& named, const PodRecord* pod);
+  // Takes nominations away that are not so any more, where that was tried before and failed.
+  void clear_own_nominations(Time now, Step& step);
   // Holds, for gangs that wait for others to leave, the room that their pods name.
   void restore_held(Time now, Step& step);
   void restore_held(const Bundle& bundle, const std::vector<Leaver>& leaving, Time now, Step& step);
@@ -297,6 +299,7 @@ class LiveScheduler final : public Family {
   std::multimap<Time, std::string> look_again_;  // gangs by when to look at them again, whatever happens
   std::map<std::string, Time> going_;            // pods on a node that are being deleted, anyone's; since when
   std::map<std::string, Nomination> nominated_;  // of pods of other schedulers, by pod
+  std::set<std::string> own_nominated_;          // pods of ours that name a node in their status and have none
   bool restores_ = true;                         // holds have still to be restored from what pods say
   std::map<std::string, HalfBound> half_bound_;  // by the first gang of the bundle
   Time next_give_back_ = {};

@@ -284,6 +284,11 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
   if (pod.queued && pod.waits()) {
     queued_.insert(key);
   }
+  if (pod.nominated.empty()) {
+    own_nominated_.erase(key);
+  } else {
+    own_nominated_.insert(key);
+  }
   const std::string gang = pod.gang;
   table_.put_pod(key, std::move(pod), now);
   touch(gang);
@@ -329,6 +334,7 @@ void LiveScheduler::pod_removed(const std::string& key, Time now) {
   leave(key, now);
   going_.erase(key);
   nominated_.erase(key);
+  own_nominated_.erase(key);
   if (const LivePod* pod = table_.find_pod(key)) {
     touch(pod->gang);
     table_.remove_pod(key);

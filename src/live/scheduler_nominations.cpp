@@ -14,6 +14,13 @@
 
 namespace gantree {
 
+namespace {
+
+// The first attempt comes with the reason why the pod waits.
+constexpr std::chrono::seconds kClearedAgain{30};
+
+}  // namespace
+
 void LiveScheduler::note_nomination(const std::string& key, const NamedObject& named, const PodRecord* pod) {
   const bool bound = pod != nullptr && pod->bound();
   // For pods of queues room is kept anyway.
@@ -46,6 +53,21 @@ void LiveScheduler::make_way(const std::set<std::string>& hosts, std::int64_t pr
     nomination.cleared = true;
     cluster_.remove_pod(key);
     order(step, Urgency::kStatus, clear_nomination(pod_ref(key, nomination.uid)));
+  }
+}
+
+void LiveScheduler::clear_own_nominations(Time now, Step& step) {
+  for (const std::string& key : own_nominated_) {
+    LivePod& pod = *table_.find_pod(key);
+    if (!pod.waits() || pod.nominated.empty()) {
+      continue;
+    }
+    if (const Time due = pod.told_at + kClearedAgain; now < due) {
+      step.wake_by(due);
+      continue;
+    }
+    pod.told_at = now;
+    order(step, Urgency::kStatus, clear_nomination(pod_ref(key, pod.uid)));
   }
 }
 

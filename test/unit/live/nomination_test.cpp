@@ -82,6 +82,21 @@ TEST(Nomination, IsTakenAwayWhereTheRoomIsNotHeldAnyMore) {
   EXPECT_THAT(api.written_to("Pod", "high-1"), HasSubstr(R"("nominatedNodeName":null)"));
 }
 
+TEST(Nomination, IsTakenAwayAgainWhereTheFirstAttemptWasLost) {
+  Contest api;
+  api.pod_group("high", 2);
+  api.pod("high-0", {.gang = "high", .priority = 0, .nominated = "n0-0"});
+  api.decide();
+  api.pass(seconds(5));
+  api.decide();
+  api.others.clear();
+  for (int i = 0; i < 3; ++i) {
+    api.pass(seconds(20));
+    api.decide();
+  }
+  EXPECT_THAT(api.written_to("Pod", "high-0"), HasSubstr(R"("nominatedNodeName":null)"));
+}
+
 TEST(Nomination, KeepsTheRoomOverARestart) {
   Contest api;
   api.after_a_restart();
