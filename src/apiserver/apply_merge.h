@@ -17,7 +17,7 @@ namespace gantree::apiserver {
 // Takes out what is in `last` and in `owned` no more.
 void remove_unowned(const Schema* schema, Value& value, const FieldSet& last, const FieldSet& owned);
 
-// A list of the configuration whose items cannot be told apart: ".spec.ports: duplicate entries for key [port=80]".
+// A list of the configuration whose items cannot be distinguished: ".spec.ports: duplicate entries for key [port=80]".
 [[nodiscard]] std::optional<std::string> unusable_items(const Schema& schema, const Value& config);
 
 }  // namespace gantree::apiserver

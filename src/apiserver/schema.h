@@ -32,7 +32,7 @@ enum class SchemaType : std::uint8_t {
   kIntOrString,
   kQuantity
 };
-// How the items of a list are told apart when writers share it: not at all, by value, or by their keys.
+// How the items of a list are distinguished when writers share it: not at all, by value, or by their keys.
 enum class ListType : std::uint8_t { kAtomic, kSet, kMap };
 // What a strategic merge patch does to the field.
 struct PatchRule {

@@ -28,7 +28,7 @@ std::string joined(std::string_view host, std::int64_t port) {
                      host.find(':') == std::string_view::npos ? "" : "]", port);
 }
 
-// The name of the Service's port: endpoints are told apart by it.
+// The name of the Service's port: endpoints are distinguished by it.
 std::optional<std::string> port_name(const Object& service, std::int64_t port) {
   const Array* ports = array_at(service, {"spec", "ports"});
   for (std::size_t i = 0; ports != nullptr && i < ports->size(); ++i) {

@@ -184,7 +184,7 @@ class Sorter {
     return identity;
   }
 
-  // The API server would add random letters; a running number can be told apart as well.
+  // The API server would add random letters; a running number does as well.
   std::string_view generate_name(std::string_view prefix, const Identity& identity) {
     if (prefix.empty()) {
       return {};

@@ -52,7 +52,7 @@ class SlotCounts {
     return peak_[static_cast<std::size_t>(domain.level)]
                 [domain.index * width + std::min(static_cast<std::size_t>(k), width) - 1];
   }
-  // Up to how many children peaks are told apart.
+  // Up to how many children peaks are distinguished.
   [[nodiscard]] static int peaks() { return kMaxPeaks; }
   // Bit min(s, 63) is set where some host below has s > 0 slots.
   [[nodiscard]] std::uint64_t sizes(Domain domain) const;

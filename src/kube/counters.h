@@ -15,7 +15,7 @@ enum class Verb : std::uint8_t { kGet, kList, kWatch, kCreate, kUpdate, kPatch, 
 inline constexpr std::size_t kVerbs = 9;
 [[nodiscard]] std::string_view to_string(Verb verb);  // "get"
 
-// The answers that are told apart.
+// The answers that are distinguished.
 enum class Code : std::uint8_t {
   k2xx,  // and 304
   k400,

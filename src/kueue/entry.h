@@ -75,7 +75,7 @@ struct Entry : Waiter {
   std::set<std::string> let_go = {};           // pod sets of which it gave room back, since fewer pods were wanted
   std::vector<std::string> placeholders = {};  // booked
   std::map<std::string, Amounts> pieces = {};  // what those of them hold that are not for a whole pod
-  std::uint64_t placeholders_made = 0;         // by which they are told apart
+  std::uint64_t placeholders_made = 0;         // a number for each
   std::optional<Time> spent_since = {};        // all its pods are over, and it has not ended
   bool lacks_pods = false;                     // it waits, and its group of pods is not complete
   std::set<std::string> failed_hosts = {};     // whose pods are to be elsewhere

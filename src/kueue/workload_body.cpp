@@ -57,7 +57,7 @@ std::optional<json::Out> topology_body(const SetSpec& set) {
   if (!request.group_name.empty()) {
     out.add("podSetGroupName", request.group_name);
   }
-  // How pods are told apart is told in any case: a queue of topologies places all that comes to it.
+  // How pods are distinguished is told in any case: a queue of topologies places all that comes to it.
   if (!set.index_label.empty()) {
     out.add("podIndexLabel", set.index_label);
   }

@@ -39,7 +39,7 @@ std::string_view take_number(std::string_view& text) {
   return number;
 }
 
-// Texts that differ in leading zeros only are told apart as they are written.
+// Texts that differ in leading zeros only are distinguished as they are written.
 std::strong_ordering natural_order(std::string_view a, std::string_view b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const std::string_view whole_a = a;

@@ -40,7 +40,7 @@ struct Rejection {
   }
 };
 
-// What a gang has already. Whoever holds room that is of no use to it until the rest has come goes before all others.
+// What a gang has already. One that holds room with which it cannot start yet goes before all others.
 enum class Begun : std::uint8_t {
   kTooFew,  // pods run, and further ones have to start with each other
   kEnough,  // pods run, and further ones may join them

@@ -9,7 +9,7 @@
 
 namespace gantree::view {
 
-// `known`: what the cluster says of its gangs. What would happen to one of those is told apart from that. The cluster
+// `known`: what the cluster says of its gangs. What would happen to one of those is a matter of its own. The cluster
 // is as the cycle left it.
 [[nodiscard]] json::Out explanation_to_json(const Explanation& why, const std::vector<PresentGang>& known,
                                             Cluster& cluster);

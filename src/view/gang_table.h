@@ -32,7 +32,7 @@ struct GangSection {
 [[nodiscard]] std::vector<TextLine> draw_sections(Cluster& cluster, ResourceId resource,
                                                   const std::vector<GangSection>& sections, const TextOptions& options);
 
-// What `plan` says of its gangs; "Would be placed" and so on where that is to be told apart from what is.
+// What `plan` says of its gangs; "Would be placed" and so on where that is to be distinguished from what is.
 enum class Mood : bool { kIs, kWould };
 [[nodiscard]] std::vector<GangSection> sections_of(const Plan& plan, Mood mood, bool unicode);
 
