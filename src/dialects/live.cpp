@@ -2,8 +2,11 @@
 
 #include "dialects/core/core.h"
 #include "dialects/koordinator/koordinator_live.h"
+#include "dialects/koordinator/names.h"
 
 namespace gantree {
+
+std::vector<std::string> default_schedulers() { return {"gantree", std::string(koordinator::kScheduler)}; }
 
 std::vector<std::unique_ptr<LiveDialect>> live_dialects(const std::vector<std::string>& schedulers) {
   std::vector<std::unique_ptr<LiveDialect>> live;

@@ -63,6 +63,10 @@ class LiveDialect {
   [[nodiscard]] virtual std::optional<Write> report(const NamedObject& named, Cluster& cluster) const = 0;
 };
 
+// The schedulerNames that Gantree serves unless told otherwise: its own, and those of the families that are live. The
+// chart has the same.
+[[nodiscard]] std::vector<std::string> default_schedulers();
+
 // The families that are live. `schedulers`: pods whose schedulerName is one of these are ours to place.
 [[nodiscard]] std::vector<std::unique_ptr<LiveDialect>> live_dialects(const std::vector<std::string>& schedulers);
 

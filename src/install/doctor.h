@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dialects/live.h"
 #include "install/finding.h"
 #include "install/permissions.h"
 #include "kube/client.h"
@@ -16,7 +17,7 @@ namespace gantree {
 struct DoctorOptions {
   Installation installation;
   std::string server;  // for messages
-  std::vector<std::string> schedulers = {"gantree", "koord-scheduler", "kai-scheduler"};
+  std::vector<std::string> schedulers = default_schedulers();
   bool as_self = false;  // check the rights of whoever asks, not of Gantree's service account
 };
 

@@ -41,7 +41,7 @@ struct Notice;
 struct Preemptor;
 
 struct SchedulerOptions {
-  std::vector<std::string> schedulers = {"gantree", "koord-scheduler", "kai-scheduler"};
+  std::vector<std::string> schedulers = default_schedulers();
   std::string instance = "gantree";  // who writes events
   bool preemption = true;            // gangs of lower priority may be evicted
   // How long a gang may hold room with fewer pods than it needs, when it never had them all.

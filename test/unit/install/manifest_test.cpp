@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "dialects/live.h"
 #include "dialects/mutation.h"
+#include "install/doctor.h"
 #include "install/embedded.h"
 #include "install/permissions.h"
 #include "json/read.h"
@@ -68,6 +70,14 @@ TEST(Manifest, TakesImageReplicasAndSchedulers) {
   EXPECT_NE(text.find("image: registry.example.com/gantree:1\n"), std::string::npos);
   EXPECT_NE(text.find("replicas: 3\n"), std::string::npos);
   EXPECT_NE(text.find("--scheduler-names=one,two\n"), std::string::npos);
+}
+
+TEST(Manifest, ServesTheSchedulersThatEveryCommandServesByDefault) {
+  const std::string names = fmt::format("{}", fmt::join(default_schedulers(), ","));
+  EXPECT_EQ(names, "gantree,koord-scheduler") << "pods of a family that is not live are left to others";
+  EXPECT_NE(to_yaml(made({})).find("--scheduler-names=" + names + "\n"), std::string::npos);
+  EXPECT_EQ(SchedulerOptions().schedulers, default_schedulers());
+  EXPECT_EQ(DoctorOptions().schedulers, default_schedulers());
 }
 
 TEST(Manifest, LeavesTheDefinitionsOut) {
