@@ -14,6 +14,12 @@ struct Amount {
   enum class Style : unsigned char { kDecimal, kBinary, kExponent };
   __extension__ __int128 nanos = 0;
   Style style = Style::kDecimal;
+
+  Amount& operator+=(const Amount& more) {
+    nanos += more.nanos;
+    return *this;
+  }
+  friend bool operator<(const Amount& a, const Amount& b) { return a.nanos < b.nanos; }
 };
 
 // Nothing where the text is no quantity.

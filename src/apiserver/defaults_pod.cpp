@@ -2,6 +2,7 @@
 
 #include "apiserver/canonical.h"
 #include "apiserver/defaults.h"
+#include "apiserver/pod_amounts.h"
 
 namespace gantree::apiserver {
 
@@ -154,6 +155,23 @@ void fill_requests(Object& holder) {
   }
 }
 
+// As far as a pod with limits of its own names no requests, it asks for what its containers ask for together, or else
+// for as much as it is limited to.
+void fill_pod_level(Object& spec) {
+  const Object* limits = object_at(spec, {"resources", "limits"});
+  if (limits == nullptr || limits->empty()) {
+    return;
+  }
+  if (Object* requests = object_or_new(spec["resources"].get_object(), "requests")) {
+    for (const auto& [name, amount] : container_amounts(spec, "requests")) {
+      if (name == "cpu" || name == "memory") {
+        fall_back(*requests, name, Value(to_text(amount)));
+      }
+    }
+  }
+  fill_requests(spec);
+}
+
 bool tolerates(const Array& tolerations, std::string_view taint) {
   for (const Value& toleration : tolerations) {
     const std::string_view key = text_at(toleration, {"key"});
@@ -242,7 +260,7 @@ void fill_pod(Object& pod) {
   for (const std::string_view containers : {"initContainers", "containers"}) {
     for_each_object(*spec, containers, fill_requests);
   }
-  fill_requests(*spec);
+  fill_pod_level(*spec);
   if (Value* status = pod.if_contains("status"); status != nullptr && status->is_object()) {
     // Times that nobody set are told.
     for_each_object(status->get_object(), "conditions", [](Object& condition) {

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 6> kOldNames = {
 void add(QuotaAmounts& amounts, const std::string& name, const Amount& more) {
   const auto [it, fresh] = amounts.emplace(name, more);
   if (!fresh) {
-    it->second.nanos += more.nanos;
+    it->second += more;
   }
 }
 
@@ -29,68 +29,6 @@ void add_count(QuotaAmounts& amounts, const std::string& name, std::size_t count
   if (count > 0) {
     add(amounts, name, {static_cast<Nanos>(count) * kOne, Amount::Style::kDecimal});
   }
-}
-
-QuotaAmounts amounts_at(const Value& value, std::initializer_list<std::string_view> keys) {
-  QuotaAmounts amounts;
-  if (const Object* given = object_at(value, keys)) {
-    for (const auto& member : *given) {
-      if (const auto amount = parse_amount(member.value())) {
-        amounts[member.key()] = *amount;
-      }
-    }
-  }
-  return amounts;
-}
-
-void add_all(QuotaAmounts& amounts, const QuotaAmounts& more) {
-  for (const auto& [name, amount] : more) {
-    add(amounts, name, amount);
-  }
-}
-
-void raise_to(QuotaAmounts& amounts, const QuotaAmounts& least) {
-  for (const auto& [name, amount] : least) {
-    const auto [it, fresh] = amounts.emplace(name, amount);
-    if (!fresh && it->second.nanos < amount.nanos) {
-      it->second = amount;
-    }
-  }
-}
-
-// Of all containers at the time when they ask for most: those that come first run one by one, but for those that stay.
-QuotaAmounts pod_amounts(const Object& spec, std::string_view part) {
-  QuotaAmounts running;
-  QuotaAmounts peak;
-  if (const Array* first = array_at(spec, {"initContainers"})) {
-    for (const Value& container : *first) {
-      QuotaAmounts own = amounts_at(container, {"resources", part});
-      if (text_at(container, {"restartPolicy"}) == "Always") {
-        add_all(running, own);
-        raise_to(peak, running);
-      } else {
-        add_all(own, running);
-        raise_to(peak, own);
-      }
-    }
-  }
-  if (const Array* containers = array_at(spec, {"containers"})) {
-    for (const Value& container : *containers) {
-      add_all(running, amounts_at(container, {"resources", part}));
-    }
-  }
-  raise_to(running, peak);
-  // What is said of the whole pod counts in place of its parts.
-  for (const auto& [name, amount] : amounts_at(Value(spec), {"resources", part})) {
-    running[name] = amount;
-  }
-  const QuotaAmounts overhead = amounts_at(Value(spec), {"overhead"});
-  for (const auto& [name, amount] : overhead) {
-    if (part == "requests" || running.contains(name)) {
-      add(running, name, amount);
-    }
-  }
-  return running;
 }
 
 bool is_over(const Object& pod) {

@@ -1,20 +1,17 @@
 // What an object takes of the quotas of its namespace. Pure.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "apiserver/canonical.h"
 #include "apiserver/json.h"
+#include "apiserver/pod_amounts.h"
 
 namespace gantree::apiserver {
 
 // By the names that quotas have for them: "pods", "requests.cpu", "count/jobs.batch".
-using QuotaAmounts = std::map<std::string, Amount, std::less<>>;
+using QuotaAmounts = AmountsByName;
 
 // What a pod is, for quotas that are of some pods only.
 struct QuotaScopes {

@@ -1,27 +1,16 @@
 #include "controllers/amounts.h"
 
 #include <algorithm>
-#include <map>
 
+#include "apiserver/pod_amounts.h"
 #include "base/quantity.h"
 
 namespace gantree::controllers {
 
 namespace {
 
-using Sum = std::map<std::string, std::int64_t>;
-
 constexpr std::int64_t kMost = std::int64_t{1} << 62;
-
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  return a > kMost - b ? kMost : a + b;
-}
-
-void add(Sum& sum, const Object* quantities) {
-  for (const auto& [resource, amount] : amounts_in(quantities)) {
-    sum[resource] = plus(sum[resource], amount);
-  }
-}
+constexpr const char* kPods = "pods";
 
 }  // namespace
 
@@ -41,35 +30,19 @@ Amounts amounts_in(const Object* quantities) {
 }
 
 Amounts requests_of(const Value& pod) {
-  Sum sum;
-  if (const Array* containers = array_at(pod, {"spec", "containers"})) {
-    for (const Value& container : *containers) {
-      add(sum, object_at(container, {"resources", "requests"}));
+  constexpr std::int64_t kNanos = 1'000'000;  // of a thousandth
+  Amounts requests;
+  if (const Object* spec = object_at(pod, {"spec"})) {
+    for (const auto& [resource, amount] : apiserver::pod_amounts(*spec, "requests")) {
+      const auto thousandths = (amount.nanos + kNanos - 1) / kNanos;
+      if (thousandths > 0 && resource != kPods) {
+        requests.emplace_back(resource, static_cast<std::int64_t>(thousandths > kMost ? kMost : thousandths));
+      }
     }
   }
-  Sum most;      // of init containers, one after the other
-  Sum sidecars;  // that have started by then, and stay
-  const Array* init = array_at(pod, {"spec", "initContainers"});
-  for (std::size_t i = 0; init != nullptr && i < init->size(); ++i) {
-    const Object* requests = object_at((*init)[i], {"resources", "requests"});
-    if (text_at((*init)[i], {"restartPolicy"}) == "Always") {
-      add(sum, requests);
-      add(sidecars, requests);
-    }
-    Sum now = sidecars;
-    if (text_at((*init)[i], {"restartPolicy"}) != "Always") {
-      add(now, requests);
-    }
-    for (const auto& [resource, amount] : now) {
-      most[resource] = std::max(most[resource], amount);
-    }
-  }
-  for (const auto& [resource, amount] : most) {
-    sum[resource] = std::max(sum[resource], amount);
-  }
-  add(sum, object_at(pod, {"spec", "overhead"}));
-  sum["pods"] = 1000;
-  return Amounts(sum.begin(), sum.end());
+  requests.emplace_back(kPods, 1000);
+  std::sort(requests.begin(), requests.end());
+  return requests;
 }
 
 }  // namespace gantree::controllers

@@ -7,8 +7,7 @@ namespace gantree::controllers {
 
 // Of a map of names to quantities; what is none is passed over.
 [[nodiscard]] Amounts amounts_in(const Object* quantities);
-// What a pod requests: its containers together with its sidecars, or the largest of its init containers, and overhead.
-// One of "pods".
+// What a pod takes of a node, as every scheduler counts it; one of "pods".
 [[nodiscard]] Amounts requests_of(const Value& pod);
 
 }  // namespace gantree::controllers

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 
+#include "base/named_amounts.h"
+#include "base/pod_total.h"
 #include "base/quantity.h"
 #include "dialects/core/metadata.h"
 #include "dialects/workloads/workload.h"
@@ -31,44 +32,43 @@ std::string in_words(std::int64_t thousandths) {
                                  : format_quantity(thousandths, Unit::kMilli);
 }
 
-// What a container, or a whole pod, says of one resource, in thousandths.
-std::optional<std::int64_t> said(json::Value owner, std::string_view which, const std::string& resource) {
-  const json::Value amounts = map_at(map_at(owner, "resources"), which);
-  const json::Value value = amounts ? amounts[resource] : json::Value();
-  const bool there = value && (value.kind() == json::Kind::kString || value.kind() == json::Kind::kNumber);
-  return there ? amount_of(value.text()) : std::nullopt;
-}
+using Named = NamedAmounts<std::int64_t>;
 
-std::int64_t sum(std::int64_t a, std::int64_t b) {
-  return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
-}
-
-// The same of a pod: all its containers together, or any of those that go before them if that is more; what the pod
-// says of itself counts before that.
-std::optional<std::int64_t> said_of_pod(json::Value spec, std::string_view which, const std::string& resource) {
-  if (const auto own = said(spec, which, resource)) {
-    return own;
-  }
-  std::optional<std::int64_t> all;
-  for (const json::NodeData& item : items_of(spec["containers"])) {
-    if (const auto one = said(json::Value(&item), which, resource)) {
-      all = sum(all.value_or(0), *one);
+// What a container, or a whole pod, says of its resources, in thousandths.
+Named said(json::Value owner, std::string_view which) {
+  Named amounts;
+  for (const auto& [resource, quantity] : PodDefaults::amounts_of(map_at(map_at(owner, "resources"), which))) {
+    if (const auto amount = amount_of(quantity)) {
+      amounts.set(resource, *amount);
     }
   }
+  return amounts;
+}
+
+// The same of a pod with all its containers. LimitRanges leave overhead out.
+Named said_of_pod(json::Value spec, std::string_view which) {
+  PodTotal<Named> total;
   for (const json::NodeData& item : items_of(spec["initContainers"])) {
-    if (const auto one = said(json::Value(&item), which, resource)) {
-      all = std::max(all.value_or(0), *one);
-    }
+    const json::Value container(&item);
+    const json::Value policy = text_at(container, "restartPolicy");
+    total.add_init_container(said(container, which), policy && policy.text() == "Always");
   }
-  return all;
+  for (const json::NodeData& item : items_of(spec["containers"])) {
+    total.add_container(said(json::Value(&item), which));
+  }
+  return total.of_pod(said(spec, which).map(), {});
 }
 
-// Where `of` says how much is asked for; "" where the bounds are kept.
-template <typename Of>
+std::optional<std::int64_t> find_amount(const Named& amounts, const std::string& resource) {
+  const auto found = amounts.map().find(resource);
+  return found == amounts.map().end() ? std::nullopt : std::optional(found->second);
+}
+
+// Which bound is not kept; "" where all are.
 std::string breach_of(const std::map<std::string, std::string>& least, const std::map<std::string, std::string>& most,
-                      Of of) {
+                      const Named& requests, const Named& limits) {
   for (const auto& [resource, bound] : least) {
-    const auto request = of(kRequests, resource);
+    const auto request = find_amount(requests, resource);
     if (const auto amount = amount_of(bound); amount && (!request || *request < *amount)) {
       return fmt::format("requests {} of {}, and at least {} is asked", request ? in_words(*request) : "nothing",
                          resource, bound);
@@ -76,8 +76,8 @@ std::string breach_of(const std::map<std::string, std::string>& least, const std
   }
   for (const auto& [resource, bound] : most) {
     const auto amount = amount_of(bound);
-    const auto limit = of(kLimits, resource);
-    const auto request = of(kRequests, resource);
+    const auto limit = find_amount(limits, resource);
+    const auto request = find_amount(requests, resource);
     if (amount && !limit) {
       return fmt::format("has no limit of {}, and at most {} is allowed", resource, bound);
     }
@@ -122,18 +122,16 @@ std::optional<std::string> LimitBounds::breach(std::string_view ns, json::Value 
     for (const std::string_view list : {std::string_view("containers"), std::string_view("initContainers")}) {
       for (const json::NodeData& item : items_of(spec[list])) {
         const json::Value container(&item);
-        const std::string breach =
-            breach_of(range.container.least, range.container.most,
-                      [&](auto which, const auto& resource) { return said(container, which, resource); });
+        const std::string breach = breach_of(range.container.least, range.container.most, said(container, kRequests),
+                                             said(container, kLimits));
         if (!breach.empty()) {
           const json::Value own = text_at(container, "name");
           return fmt::format("LimitRange \"{}\": container \"{}\" {}", name, own ? own.text() : "", breach);
         }
       }
     }
-    const std::string breach = breach_of(range.pod.least, range.pod.most, [&](auto which, const auto& resource) {
-      return said_of_pod(spec, which, resource);
-    });
+    const std::string breach =
+        breach_of(range.pod.least, range.pod.most, said_of_pod(spec, kRequests), said_of_pod(spec, kLimits));
     if (!breach.empty()) {
       return fmt::format("LimitRange \"{}\": a pod {}", name, breach);
     }

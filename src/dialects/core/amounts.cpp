@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
+#include "base/pod_total.h"
+
 namespace gantree {
 
 namespace {
@@ -81,39 +85,29 @@ Amounts container_requests(json::Reader& read, json::Value container, ResourceNa
   return requests;
 }
 
-Amounts containers_total(json::Reader& read, json::Value spec, ResourceNames& names) {
-  Amounts total;
+PodTotal<Amounts> read_containers(json::Reader& read, json::Value spec, ResourceNames& names) {
+  PodTotal<Amounts> total;
   if (const json::Value containers = read.array(spec, "containers")) {
     for (const json::NodeData& item : containers.items()) {
-      total.add(container_requests(read, json::Value(&item), names));
+      total.add_container(container_requests(read, json::Value(&item), names));
     }
   }
-  const json::Value init = read.array(spec, "initContainers");
-  if (!init) {
-    return total;
-  }
-  Amounts sidecars;
-  Amounts worst;
-  for (const json::NodeData& item : init.items()) {
-    const json::Value container(&item);
-    Amounts moment = container_requests(read, container, names);
-    if (read.text(container, "restartPolicy") == "Always") {
-      total.add(moment);
-      sidecars.add(moment);
-      moment = sidecars;
-    } else {
-      moment.add(sidecars);
+  if (const json::Value init = read.array(spec, "initContainers")) {
+    for (const json::NodeData& item : init.items()) {
+      const json::Value container(&item);
+      total.add_init_container(container_requests(read, container, names),
+                               read.text(container, "restartPolicy") == "Always");
     }
-    worst.max(moment);
   }
-  total.max(worst);
   return total;
 }
 
-void apply_pod_level(json::Reader& read, json::Value spec, ResourceNames& names, Amounts& total) {
+// What the pod as a whole is to get, zeros too, where its containers ask for `total`.
+std::vector<Amounts::Entry> read_pod_level(json::Reader& read, json::Value spec, ResourceNames& names, Amounts total) {
+  std::vector<Amounts::Entry> said;
   const json::Value resources = read.object(spec, "resources");
   if (!resources) {
-    return;
+    return said;
   }
   const json::Value requests = resource_list(read, resources, "requests");
   if (requests) {
@@ -121,6 +115,7 @@ void apply_pod_level(json::Reader& read, json::Value spec, ResourceNames& names,
       const ResourceId id = names.intern_asked(member.key);
       put(total, id, read_quantity(read, json::Value(&member.value), member.key, ResourceNames::unit(id), Round::kUp),
           names);
+      said.emplace_back(id, total.get(id));
     }
   }
   if (const json::Value limits = resource_list(read, resources, "limits")) {
@@ -131,9 +126,11 @@ void apply_pod_level(json::Reader& read, json::Value spec, ResourceNames& names,
       // Where no container asks for the resource either, the limit is what the pod gets.
       if (!requests[member.key] && total.get(id) == 0) {
         total.set(id, limit);
+        said.emplace_back(id, limit);
       }
     }
   }
+  return said;
 }
 
 }  // namespace
@@ -159,9 +156,9 @@ Amounts read_amounts(json::Reader& read, json::Value parent, std::string_view ke
 }
 
 Amounts read_pod_requests(json::Reader& read, json::Value spec, ResourceNames& names) {
-  Amounts total = containers_total(read, spec, names);
-  apply_pod_level(read, spec, names, total);
-  total.add(read_asked(read, spec, "overhead", names));
+  const PodTotal<Amounts> parts = read_containers(read, spec, names);
+  const auto pod_level = read_pod_level(read, spec, names, parts.of_containers());
+  Amounts total = parts.of_pod(pod_level, read_asked(read, spec, "overhead", names));
   total.set(ResourceNames::kPods, 1);
   return total;
 }

@@ -56,6 +56,14 @@ TEST(Defaults, ImagesWithoutATagAreAlwaysPulled) {
   }
 }
 
+TEST(Defaults, PodsAskForWhatTheirContainersDoBeforeTheirOwnLimitsCount) {
+  const Object pod = made("", "Pod",
+                          R"({"spec":{"resources":{"limits":{"cpu":"8","memory":"4Gi"}},"containers":[)"
+                          R"({"name":"a","image":"x:1","resources":{"requests":{"cpu":"1500m"}}},)"
+                          R"({"name":"b","image":"x:1","resources":{"requests":{"cpu":"1"}}}]}})");
+  EXPECT_EQ(to_json(pod.at("spec").at("resources").at("requests")), R"({"cpu":"2500m","memory":"4Gi"})");
+}
+
 TEST(Defaults, QualityFollowsFromRequestsAndLimits) {
   EXPECT_EQ(quality_of(object(R"({"containers":[{"name":"a"}]})")), "BestEffort");
   EXPECT_EQ(quality_of(object(R"({"containers":[{"resources":{"requests":{"cpu":"1"}}}]})")), "Burstable");

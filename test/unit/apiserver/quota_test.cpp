@@ -1,4 +1,5 @@
 // ResourceQuotas: what they count, and what they refuse.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -61,6 +62,20 @@ TEST_F(Quotas, OfResourcesCountPodsUntilTheyAreOver) {
   EXPECT_TRUE(comes_to_be(R"({"limits.memory":"256Mi","pods":"1","requests.cpu":"1500m","requests.x/y":"0"})"))
       << used();
   EXPECT_EQ(ask_for("c", R"({"requests":{"cpu":"1"},"limits":{"memory":"1Mi"}})"), 201);
+}
+
+TEST_F(Quotas, CountPodsAsSchedulersDo) {
+  limit(R"({"requests.cpu":"100","limits.cpu":"100"})");
+  constexpr const char* kOne = R"({"requests":{"cpu":"1"},"limits":{"cpu":"2"}})";
+  const auto first = [&](std::string_view restarts) {
+    return fmt::format(R"(,"initContainers":[{{"name":"i","image":"i","resources":{}{}}}])", kOne, restarts);
+  };
+  EXPECT_EQ(ask_for("init", kOne, first("")), 201);
+  EXPECT_TRUE(comes_to_be(R"({"limits.cpu":"2","requests.cpu":"1"})")) << used();
+  EXPECT_EQ(ask_for("sidecar", kOne, first(R"(,"restartPolicy":"Always")")), 201);
+  EXPECT_TRUE(comes_to_be(R"({"limits.cpu":"6","requests.cpu":"3"})")) << used();
+  EXPECT_EQ(ask_for("whole", kOne, R"(,"resources":{"requests":{"cpu":"5"},"limits":{"cpu":"7"}})"), 201);
+  EXPECT_TRUE(comes_to_be(R"({"limits.cpu":"13","requests.cpu":"8"})")) << used();
 }
 
 TEST_F(Quotas, MayBeOfSomePodsOnly) {

@@ -71,6 +71,27 @@ TEST_F(BinderTest, ThatAPodIsScheduledIsToldOnceItIs) {
   EXPECT_EQ(told(), 1);
 }
 
+TEST_F(BinderTest, APodIsCountedAsEverySchedulerDoes) {
+  add_racks();
+  const auto fits = [&](const std::string& name, const std::string& spec) {
+    add_pod(name, spec, "5");
+    const bool bound = !node_of(name).empty();
+    cluster.erase(Kind::kPod, name);
+    cluster.pass(60s);
+    return bound;
+  };
+  const auto init = [](const std::string& cpu, const std::string& more) {
+    return fmt::format(
+        ",'initContainers':[{{'name':'first','image':'i','resources':{{'requests':{{'cpu':'{}'}}}}{}}}]", cpu, more);
+  };
+  EXPECT_TRUE(fits("one-after-the-other", init("4", "")));
+  EXPECT_FALSE(fits("too-large-at-first", init("9", "")));
+  EXPECT_TRUE(fits("small-sidecar", init("3", ",'restartPolicy':'Always'")));
+  EXPECT_FALSE(fits("sidecar", init("4", ",'restartPolicy':'Always'")));
+  EXPECT_FALSE(fits("overhead", ",'overhead':{'cpu':'4'}"));
+  EXPECT_FALSE(fits("as-a-whole", ",'resources':{'requests':{'cpu':'9'}}"));
+}
+
 TEST_F(BinderTest, TheLeastLoadedHostIsTaken) {
   add_racks();
   for (int i = 0; i < 4; ++i) {

@@ -152,6 +152,23 @@ TEST(LimitBounds, HoldForWholePodsToo) {
   EXPECT_TRUE(cluster.admitted("j"));
 }
 
+TEST(LimitBounds, CountSidecarsBesideTheContainersOfAPod) {
+  SmallCluster cluster;
+  cluster.node("a", 8);
+  cluster.put("", "v1", "LimitRange",
+              "{'metadata':{'name':'l','namespace':'ns'},'spec':{'limits':[{'type':'Pod','max':{'nvidia.com/gpu':'3'}}]}}");
+  constexpr char kTwo[] = "'resources':{'limits':{'nvidia.com/gpu':'2'},'requests':{'nvidia.com/gpu':'2'}}";
+  const auto put = [&](const std::string& more) {
+    put_job(cluster, fmt::format("'containers':[{{'name':'c',{0}}}],'initContainers':[{{'name':'i',{0}{1}}}]", kTwo, more));
+    cluster.settle();
+  };
+  put(",'restartPolicy':'Always'");
+  EXPECT_THAT(cluster.workload("j").to_json(),
+              HasSubstr("a pod asks for 4 of nvidia.com/gpu, and at most 3 is allowed"));
+  put("");
+  EXPECT_TRUE(cluster.admitted("j")) << "one after the other they take 2";
+}
+
 TEST(PodDefaults, IncludeTheOverheadOfARuntime) {
   SmallCluster cluster;
   cluster.put("node.k8s.io", "v1", "RuntimeClass",
