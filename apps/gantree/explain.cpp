@@ -9,8 +9,8 @@
 
 #include "cluster_objects.h"
 #include "commands.h"
-#include "cycle/why.h"
 #include "dialects/lineage.h"
+#include "explain/why.h"
 #include "output.h"
 #include "subject.h"
 #include "terminal.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cycle/gang_name.h"
+#include "model/gang_name.h"
 
 namespace gantree {
 

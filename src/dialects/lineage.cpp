@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "cycle/gang_name.h"
 #include "dialects/core/metadata.h"
 #include "dialects/kueue/members.h"
 #include "dialects/object.h"
 #include "dialects/workloads/workload.h"
+#include "model/gang_name.h"
 
 namespace gantree {
 

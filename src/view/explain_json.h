@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cycle/why.h"
+#include "explain/why.h"
 #include "json/write.h"
 #include "view/present.h"
 

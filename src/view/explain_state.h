@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cycle/why.h"
+#include "explain/why.h"
 #include "view/present.h"
 #include "view/terminal_text.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cycle/why.h"
+#include "explain/why.h"
 #include "state/cluster.h"
 
 namespace gantree::view {

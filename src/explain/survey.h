@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "cycle/why.h"
 #include "engine/gang_plan.h"
 #include "engine/part_need.h"
 #include "engine/slot_counts.h"
+#include "explain/why.h"
 
 namespace gantree {
 

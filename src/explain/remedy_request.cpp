@@ -3,7 +3,7 @@
 #include <functional>
 #include <set>
 
-#include "cycle/remedy.h"
+#include "explain/remedy.h"
 
 namespace gantree {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cycle/remedy.h"
+#include "explain/remedy.h"
 
 namespace gantree {
 

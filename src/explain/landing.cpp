@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "cycle/survey.h"
 #include "engine/pack.h"
+#include "explain/survey.h"
 
 namespace gantree {
 

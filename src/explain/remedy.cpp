@@ -1,4 +1,4 @@
-#include "cycle/remedy.h"
+#include "explain/remedy.h"
 
 #include <algorithm>
 #include <iterator>

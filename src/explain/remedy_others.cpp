@@ -5,8 +5,8 @@
 #include <numeric>
 #include <ranges>
 
-#include "cycle/remedy.h"
 #include "engine/preempt.h"
+#include "explain/remedy.h"
 #include "queue/victims.h"
 
 namespace gantree {

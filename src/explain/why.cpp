@@ -1,4 +1,4 @@
-#include "cycle/why.h"
+#include "explain/why.h"
 
 #include <algorithm>
 #include <map>
@@ -7,9 +7,9 @@
 #include "base/check.h"
 #include "cycle/cycle.h"
 #include "cycle/obstacle.h"
-#include "cycle/remedy.h"
-#include "cycle/survey.h"
 #include "cycle/ways.h"
+#include "explain/remedy.h"
+#include "explain/survey.h"
 
 namespace gantree {
 

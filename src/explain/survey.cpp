@@ -1,4 +1,4 @@
-#include "cycle/survey.h"
+#include "explain/survey.h"
 
 #include <algorithm>
 #include <array>

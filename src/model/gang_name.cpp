@@ -1,4 +1,4 @@
-#include "cycle/gang_name.h"
+#include "model/gang_name.h"
 
 #include <algorithm>
 #include <cctype>

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "cycle/survey.h"
-#include "cycle/why.h"
+#include "explain/survey.h"
+#include "explain/why.h"
 
 namespace gantree {
 

@@ -1,4 +1,4 @@
-#include "cycle/why.h"
+#include "explain/why.h"
 
 #include <gtest/gtest.h>
 
