@@ -33,7 +33,8 @@ struct Rank {
   Begun begun = Begun::kNot;
   std::int64_t priority = 0;
   std::int64_t created_seconds = 0;
-  GangKey key = {};
+  GangKey known_as = {};     // Submission::made_for, or else its key
+  std::string own_name = {};  // where that is another object's
   friend bool operator==(const Rank&, const Rank&) = default;
 };
 [[nodiscard]] Rank rank_of(const Submission& submission);

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "dialects/core/not_looked_at.h"
 #include "dialects/workloads/workload.h"
 #include "json/copy.h"
 #include "json/read.h"
@@ -26,43 +25,6 @@ std::string text_in(json::Value object, std::string_view key) {
 json::Value object_at(json::Value object, std::string_view key) {
   const json::Value value = object ? object[key] : json::Value();
   return value && value.kind() == json::Kind::kObject ? value : json::Value();
-}
-
-bool has_host_port(json::Value spec, std::string_view list) {
-  for (const json::NodeData& container : items_at(spec, list)) {
-    for (const json::NodeData& port : items_at(json::Value(&container), "ports")) {
-      const json::Value number = json::Value(&port)["hostPort"];
-      if (number && number.kind() == json::Kind::kNumber && number.text() != "0") {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-bool spreads(json::Value spec) {
-  const auto constraints = items_at(spec, "topologySpreadConstraints");
-  return std::any_of(constraints.begin(), constraints.end(), [](const json::NodeData& item) {
-    return text_in(json::Value(&item), "whenUnsatisfiable") != "ScheduleAnyway";
-  });
-}
-
-std::string unsupported_in(json::Value spec) {
-  constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
-  const json::Value affinity = object_at(spec, "affinity");
-  for (const auto& [key, name] :
-       {std::pair("podAffinity", "affinity to pods"), std::pair("podAntiAffinity", "anti-affinity to pods")}) {
-    if (!items_at(object_at(affinity, key), kRequired).empty()) {
-      return fmt::format("required {} (spec.affinity.{})", name, key);
-    }
-  }
-  if (spreads(spec)) {
-    return "spec.topologySpreadConstraints with whenUnsatisfiable: DoNotSchedule";
-  }
-  if (has_host_port(spec, "containers") || has_host_port(spec, "initContainers")) {
-    return "a host port";
-  }
-  return items_at(spec, "resourceClaims").empty() ? "" : "spec.resourceClaims";
 }
 
 json::Out terms_of(std::string_view text) {
@@ -100,7 +62,7 @@ json::Out::Array crossed(const json::Out::Array& left, const json::Out::Array& r
 
 PodNeeds read_needs(std::string_view ns, std::string_view pod, json::Value spec) {
   PodNeeds needs;
-  needs.unsupported = unsupported_in(spec);
+  needs.unsupported = not_looked_at(spec);
   for (const json::NodeData& item : items_at(spec, "volumes")) {
     const json::Value volume(&item);
     if (const json::Value claim = object_at(volume, "persistentVolumeClaim")) {

@@ -13,7 +13,8 @@ Rank rank_of(const Submission& submission) {
   return {.begun = submission.begun,
           .priority = submission.priority,
           .created_seconds = submission.created_seconds == 0 ? kLast : submission.created_seconds,
-          .key = submission.key};
+          .known_as = submission.made_for.value_or(submission.key),
+          .own_name = submission.made_for ? submission.key.name : std::string()};
 }
 
 bool operator<(const Rank& a, const Rank& b) {
@@ -23,7 +24,11 @@ bool operator<(const Rank& a, const Rank& b) {
   if (a.priority != b.priority) {
     return a.priority > b.priority;
   }
-  return a.created_seconds != b.created_seconds ? a.created_seconds < b.created_seconds : named_before(a.key, b.key);
+  if (a.created_seconds != b.created_seconds) {
+    return a.created_seconds < b.created_seconds;
+  }
+  const auto known = name_order(a.known_as, b.known_as);
+  return known != 0 ? known < 0 : natural_order(a.own_name, b.own_name) < 0;
 }
 
 void WaitingLines::put(Waiter& waiter, const Place& place) {

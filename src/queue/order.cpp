@@ -21,7 +21,7 @@ std::vector<std::size_t> ranks_of(std::span<const Submission> submissions) {
     return created == 0 ? std::numeric_limits<std::int64_t>::max() : created;
   };
   std::stable_sort(positions.begin(), positions.end(), [&](std::size_t a, std::size_t b) {
-    return age(a) != age(b) ? age(a) < age(b) : named_before(submissions[a].key, submissions[b].key);
+    return age(a) != age(b) ? age(a) < age(b) : named_before(submissions[a], submissions[b]);
   });
   std::vector<std::size_t> ranks(submissions.size());
   for (std::size_t i = 0; i < positions.size(); ++i) {
@@ -38,6 +38,8 @@ std::string_view take_number(std::string_view& text) {
   number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
   return number;
 }
+
+}  // namespace
 
 // Texts that differ in leading zeros only are distinguished as they are written.
 std::strong_ordering natural_order(std::string_view a, std::string_view b) {
@@ -68,15 +70,18 @@ std::strong_ordering natural_order(std::string_view a, std::string_view b) {
   return a.empty() != b.empty() ? b.empty() <=> a.empty() : whole_a <=> whole_b;
 }
 
-}  // namespace
-
-bool named_before(const GangKey& a, const GangKey& b) {
+std::strong_ordering name_order(const GangKey& a, const GangKey& b) {
   for (const auto member : {&GangKey::ns, &GangKey::name, &GangKey::kind}) {
     if (const auto order = natural_order(a.*member, b.*member); order != 0) {
-      return order < 0;
+      return order;
     }
   }
-  return false;
+  return std::strong_ordering::equal;
+}
+
+bool named_before(const Submission& a, const Submission& b) {
+  const auto known = name_order(a.made_for ? *a.made_for : a.key, b.made_for ? *b.made_for : b.key);
+  return known != 0 ? known < 0 : name_order(a.key, b.key) < 0;
 }
 
 bool stays_within_quota(const Quota& quota, const Submission& submission) {

@@ -1,10 +1,12 @@
 // The one order in which the gangs of all queues and families are tried: docs/decisions/0007-one-order.md.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -55,8 +57,14 @@ class QueueOrder {
   std::set<Key> heads_;
 };
 
-// Whether the names of a go before those of b: by namespace, name and kind, with numbers in them taken as numbers.
-[[nodiscard]] bool named_before(const GangKey& a, const GangKey& b);
+// Texts in order, with numbers in them taken as numbers.
+[[nodiscard]] std::strong_ordering natural_order(std::string_view a, std::string_view b);
+
+// The same of names: by namespace, name and kind.
+[[nodiscard]] std::strong_ordering name_order(const GangKey& a, const GangKey& b);
+
+// Whether the name that people know a by goes before that of b; where that is the same, its own.
+[[nodiscard]] bool named_before(const Submission& a, const Submission& b);
 
 // Whether a submission would stay within the nominal quota of its queue with what it tries first: any of its
 // ways where those within quota go first, else the first one.

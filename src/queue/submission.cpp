@@ -104,7 +104,7 @@ bool goes_before(const Submission& a, const Submission& b) {
       of_a != of_b) {
     return of_a < of_b;
   }
-  return named_before(a.key, b.key);
+  return named_before(a, b);
 }
 
 }  // namespace gantree

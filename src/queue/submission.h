@@ -49,6 +49,9 @@ enum class Begun : std::uint8_t {
 
 struct Submission {
   GangKey key;
+  // The object that it was made for, where that is another (a Workload's job). By its name people know the gang, so
+  // that decides between two that are as old.
+  std::optional<GangKey> made_for = {};
   std::string dialect;
   Begun begun = Begun::kNot;
   std::int64_t priority = 0;

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "dialects/core/not_looked_at.h"
 #include "dialects/core/pod.h"
 #include "dialects/gangs.h"
 #include "dialects/kai/names.h"
@@ -180,6 +181,12 @@ PodSet Assembler::pod_set(const DraftSet& draft, const Variant& variant, Above a
   set.shape = read_pod_shape(read, draft.pods->spec, inventory);
   if (!read.ok() && !malformed_) {
     malformed_ = read.error().value();
+  }
+  const json::Value scheduler = text_at(draft.pods->spec, "schedulerName");
+  const bool ours = scheduler && scheduler.text() == kOurScheduler;
+  if (const std::string demand = ours ? not_looked_at(draft.pods->spec) : std::string(); !demand.empty()) {
+    refuse(fmt::format("{}: its pods ask for {}, which this scheduler does not look at",
+                       json::to_string({draft.file, draft.pods->spec.line()}), demand));
   }
   for (const std::string_view shared : {kGpuFraction, kGpuMemory}) {
     if (const json::Value part = text_at(draft.pods->annotations(), shared)) {

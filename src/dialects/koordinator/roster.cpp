@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/timestamp.h"
+#include "dialects/core/not_looked_at.h"
 #include "dialects/core/pod.h"
 #include "dialects/koordinator/names.h"
 
@@ -63,6 +64,13 @@ Rank rank_of(std::string_view name, json::Value annotations, Objection& objectio
     }
   }
   return rank;
+}
+
+// As it would be on a cluster: see not_looked_at().
+void refuse_unheard(json::Value spec, std::string_view who_asks, Objection& objection) {
+  if (const std::string demand = not_looked_at(spec); !demand.empty()) {
+    objection.raise(spec, fmt::format("{} for {}, which this scheduler does not look at", who_asks, demand));
+  }
 }
 
 // A pod that is a member by itself: nothing in the input makes it, or what makes it does not name the gang.
@@ -198,6 +206,7 @@ class RollCall {
     const GangId id = gang_id(ns, koordinator::gang_name(map_at(metadata, "labels"), map_at(metadata, "annotations")));
     Roster& roster = rosters_.gangs[id];
     Objection objection(object.file, roster.objection);
+    refuse_unheard(spec, fmt::format("Pod \"{}/{}\" asks", ns, name), objection);
     loose_[id].push_back({.rank = rank_of(name, map_at(metadata, "annotations"), objection),
                           .shape = read_pod_shape(read, spec, intake_.cluster.inventory()),
                           .source = {.file = object.file, .spec = spec, .labels = map_at(metadata, "labels")}});
@@ -271,6 +280,10 @@ class RollCall {
   }
 
   static void add(const Workload& workload, Share share, Roster& roster) {
+    Objection objection(workload.object.file, roster.objection);
+    const std::string who = fmt::format("{} \"{}/{}\"", workload.key.kind, workload.key.ns, workload.key.name);
+    refuse_unheard(share.part->spec, workload.key.kind == "Pod" ? who + " asks" : who + ": its pods ask", objection);
+    roster.objection = objection.first();
     MemberSet set;
     set.label = workload.templates.size() > 1 ? share.part->role : workload.key.name;
     set.shape = std::move(share.shape);

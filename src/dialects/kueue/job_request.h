@@ -27,6 +27,7 @@ struct PodSetRequest {
 
 struct JobRequest {
   GangKey key;
+  std::optional<GangKey> made_for = {};  // of a Workload: the job that controls it
   json::Place place;
   json::Value queue_name;                     // absent where not given
   json::Value priority_class;                 // of workloads; absent where not given

@@ -229,6 +229,7 @@ const LocalQueue* queue_of(const JobRequest& workload, const Setup& setup) {
 Submission submission_of(const JobRequest& workload, const Setup& setup, Intake& intake, Unresolved& unresolved) {
   Submission submission;
   submission.key = workload.key;
+  submission.made_for = workload.made_for;
   submission.dialect = "kueue";
   submission.created_seconds = workload.created_seconds;
   for (const PodSetRequest& set : workload.pod_sets) {

@@ -79,6 +79,20 @@ void check_counts(Objection& objection, std::vector<PodSetRequest>& sets) {
   }
 }
 
+// The Workload of a group of pods has many owners, of which none controls it: it has the group's name itself.
+std::optional<GangKey> read_job(json::Reader& read, json::Value metadata, std::string_view ns) {
+  const json::Value owners = read.array(metadata, "ownerReferences");
+  for (const json::NodeData& item : owners ? owners.items() : std::span<const json::NodeData>()) {
+    const json::Value owner = read.as_object(json::Value(&item), "ownerReference");
+    if (read.boolean(owner, "controller").value_or(false)) {
+      return GangKey{.ns = std::string(ns),
+                     .name = std::string(read.text(owner, "name").value_or("")),
+                     .kind = std::string(read.text(owner, "kind").value_or(""))};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string too_many_pods(std::int64_t pods) {
@@ -91,6 +105,7 @@ Result<JobRequest> read_workload_request(const NamedObject& named, Inventory& in
   Objection objection(object.file);
   JobRequest request;
   request.key = {.ns = std::string(named.ns), .name = std::string(named.name), .kind = "Workload"};
+  request.made_for = read_job(read, object.metadata(), named.ns);
   request.place = object.place();
   request.created_seconds = read_created(read, object.metadata());
   const json::Value spec = read.require_object(object.value, "spec");

@@ -45,5 +45,15 @@ TEST(GoesBefore, TakesNumbersInNamesAsNumbers) {
   EXPECT_EQ(order({job("b", 0, 100, "team-10"), job("c", 0, 100, "team-9")}), "cb");
 }
 
+TEST(GoesBefore, TakesTheNameOfWhatItWasMadeFor) {
+  const auto made_for = [](std::string job_name, std::string own) {
+    Submission workload = job(std::move(own));
+    workload.made_for = GangKey{.ns = "default", .name = std::move(job_name), .kind = "Job"};
+    return workload;
+  };
+  EXPECT_EQ(order({made_for("job-10", "a"), made_for("job-2", "b"), job("job-1")}), "job-1ba");
+  EXPECT_EQ(order({made_for("job", "d-10"), made_for("job", "d-2")}), "d-2d-10") << "two of one job go by their own";
+}
+
 }  // namespace
 }  // namespace gantree
