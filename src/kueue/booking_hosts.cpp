@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "kueue/booking.h"
@@ -26,21 +27,38 @@ void Booking::book_hosts(Entry& entry, const SetAssignment& set) {
   for (const auto& [domain, count] : pods_on_their_way(ledger_, entry, set)) {
     coming[ledger_.hostnames.node_named(domain.back())] += count;
   }
-  // Pods that are over and will not be replaced need no room any more: those that no other was sent in place of.
+  // Pods that are over and will not be replaced need no room any more: those that no other was sent in place of. First
+  // where there is none: what they left may be somebody else's by now.
   int spare = over_for_good(ledger_, entry, set);
   std::vector<HostCount> held = hosts_of(entry, set);
+  std::vector<int> unclaimed;  // places by host to which nobody is on the way
   std::map<std::string, int> expected = coming;
   for (HostCount& host : held) {
     int& here = bound[host.node];
     const int free = std::max(0, host.count - here);
     const int taken = std::min(free, expected[host.node]);
-    const int gone = std::min({spare, over[host.node], free - taken});
     expected[host.node] -= taken;
-    spare -= gone;
-    over[host.node] -= gone;
     here = std::max(0, here - host.count);
-    host.count = free - gone;
+    host.count = free;
+    unclaimed.push_back(free - taken);
   }
+  std::map<std::string, int> room = spare > 0 ? room_by_node(entry, set, held) : std::map<std::string, int>();
+  const auto give_back = [&](const auto& most_of) {
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const int gone = std::min({spare, over[held[i].node], most_of(held[i].node, unclaimed[i])});
+      spare -= gone;
+      over[held[i].node] -= gone;
+      unclaimed[i] -= gone;
+      held[i].count -= gone;
+    }
+  };
+  give_back([&](const std::string& node, int places) {
+    int& left = room[node];
+    const int fits = std::min(left, places);
+    left -= fits;
+    return places - fits;
+  });
+  give_back([](const std::string&, int places) { return places; });
   if (pods_wanted(ledger_, entry, set) < set.count) {
     entry.let_go.insert(set.name);
   } else if (entry.let_go.contains(set.name)) {
@@ -66,6 +84,21 @@ void Booking::book_hosts(Entry& entry, const SetAssignment& set) {
   }
 }
 
+// For how many pods there is room, with what it holds already.
+std::map<std::string, int> Booking::room_by_node(const Entry& entry, const SetAssignment& set,
+                                                 const std::vector<HostCount>& hosts) const {
+  const Inventory& inventory = ledger_.cluster.inventory();
+  std::map<std::string, int> room = held_by_node(entry, set);
+  std::set<std::string> seen;
+  for (const HostCount& host : hosts) {
+    if (const auto id = inventory.find(host.node); id && seen.insert(host.node).second) {
+      const std::int64_t more = inventory.room(*id, entry.pod_set(set.name)->shape.requests);
+      room[host.node] += static_cast<int>(std::clamp<std::int64_t>(more, 0, set.count));
+    }
+  }
+  return room;
+}
+
 // It wanted fewer pods for a while. The room of the others may be somebody else's by now: it gets what is left of it,
 // with what it holds still; pods of its own that have come meanwhile have their part of that already.
 void Booking::keep_what_is_left(const Entry& entry, const SetAssignment& set, std::vector<HostCount>& held) const {
@@ -84,7 +117,7 @@ void Booking::keep_what_is_left(const Entry& entry, const SetAssignment& set, st
 
 // Holds room for so many pods and no more, where fewer are wanted than it was given. What it let go before may be
 // somebody else's by now: so it keeps what it has, first where pods are on their way; then the places of others that
-// are, of those that are over and have successors, and those where there is room.
+// are; then those where there is room, of pods that are over and have successors first; and the rest only if it must.
 void Booking::drop_unwanted(const Entry& entry, const SetAssignment& set, Likely likely, int most,
                             std::vector<HostCount>& held) const {
   const int all =
@@ -92,19 +125,21 @@ void Booking::drop_unwanted(const Entry& entry, const SetAssignment& set, Likely
   if (all <= most) {
     return;
   }
-  const Inventory& inventory = ledger_.cluster.inventory();
-  const Amounts& requests = entry.pod_set(set.name)->shape.requests;
   std::vector<HostCount> kept = held;
   std::for_each(kept.begin(), kept.end(), [](HostCount& host) { host.count = 0; });
+  std::map<std::string, int> kept_on;  // by node
   const auto keep = [&](const auto& likes) {
     for (std::size_t i = 0; i < held.size(); ++i) {
       const int more = std::clamp(std::min(most, likes(held[i].node)), 0, held[i].count);
       held[i].count -= more;
       kept[i].count += more;
+      kept_on[held[i].node] += more;
       most -= more;
     }
   };
   std::map<std::string, int> has = held_by_node(entry, set);
+  std::map<std::string, int> room = room_by_node(entry, set, held);
+  const auto room_on = [&](const std::string& node) { return std::max(0, room[node] - kept_on[node]); };
   keep([&](const std::string& node) {
     const int both = std::min(has[node], likely.coming[node]);
     has[node] -= both;
@@ -113,11 +148,8 @@ void Booking::drop_unwanted(const Entry& entry, const SetAssignment& set, Likely
   });
   keep([&](const std::string& node) { return std::exchange(has[node], 0); });
   keep([&](const std::string& node) { return std::exchange(likely.coming[node], 0); });
-  keep([&](const std::string& node) { return std::exchange(likely.over[node], 0); });
-  keep([&](const std::string& node) {
-    const auto id = inventory.find(node);
-    return id ? static_cast<int>(std::min<std::int64_t>(inventory.room(*id, requests), all)) : 0;
-  });
+  keep([&](const std::string& node) { return std::min(room_on(node), std::exchange(likely.over[node], 0)); });
+  keep(room_on);
   keep([&](const std::string&) { return all; });
   held = std::move(kept);
 }

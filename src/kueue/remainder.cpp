@@ -186,8 +186,8 @@ void Remainder::add_pieces(Group& parent, const PodSet& set, std::size_t at, con
   group.constraint.topology = topology;
   group.constraint.required = asked.required;
   group.constraint.packing = Packing::kPack;
-  for (const Piece& piece : pieces_of(at, asked.slices)) {
-    PodSet& pods = group.pod_sets.emplace_back(set);
+  const auto add_piece = [&](Group& slice, const Piece& piece) {
+    PodSet& pods = slice.pod_sets.emplace_back(set);
     pods.name = fmt::format("{}-{}", set.name, piece.first);
     pods.count = piece.count;
     pods.min_count = piece.count;
@@ -200,6 +200,35 @@ void Remainder::add_pieces(Group& parent, const PodSet& set, std::size_t at, con
       confine(pods.shape, cluster.engine().topology(home->topology), home->path, cluster.inventory().strings());
     }
     pieces_.push_back(piece);
+  };
+  const std::vector<Piece> pieces = pieces_of(at, asked.slices);
+  add_slices(group, topology, asked.slices, 0, pieces, add_piece);
+}
+
+// Pieces of one slice stay together, also where nothing is left of it: a group for each slice of every layer. Of the
+// lowest none is needed where every slice is one piece.
+void Remainder::add_slices(Group& parent, TopologyId topology, std::span<const Slice> slices, std::size_t layer,
+                           std::span<const Piece> pieces, const AddPiece& add_piece) {
+  const bool one_each = layer + 1 == slices.size() &&
+                        std::adjacent_find(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
+                          return a.first / slices[layer].size == b.first / slices[layer].size;
+                        }) == pieces.end();
+  if (layer >= slices.size() || one_each) {
+    std::for_each(pieces.begin(), pieces.end(), [&](const Piece& piece) { add_piece(parent, piece); });
+    return;
+  }
+  const int size = slices[layer].size;
+  while (!pieces.empty()) {
+    const int slice = pieces.front().first / size;
+    const auto end =
+        std::find_if(pieces.begin(), pieces.end(), [&](const Piece& piece) { return piece.first / size != slice; });
+    const auto count = static_cast<std::size_t>(end - pieces.begin());
+    Group& group = parent.groups.emplace_back();
+    group.constraint.topology = topology;
+    group.constraint.required = slices[layer].level;
+    group.constraint.packing = Packing::kPack;
+    add_slices(group, topology, slices, layer + 1, pieces.first(count), add_piece);
+    pieces = pieces.subspan(count);
   }
 }
 

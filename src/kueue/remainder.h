@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,9 @@ class Remainder {
   [[nodiscard]] std::optional<Home> home_of(const Group& group) const;
   void add(Group& parent, const std::vector<PodSet>& sets, const std::optional<Home>& home);
   void add_pieces(Group& parent, const PodSet& set, std::size_t at, const std::optional<Home>& home);
+  using AddPiece = std::function<void(Group& slice, const Piece& piece)>;
+  static void add_slices(Group& parent, TopologyId topology, std::span<const Slice> slices, std::size_t layer,
+                         std::span<const Piece> pieces, const AddPiece& add_piece);
 
   const Admission& admission_;
   const LostRanks& lost_;

@@ -99,6 +99,30 @@ TEST(HostReplacement, KeepsTogetherWhatIsLostOfAGroupWhereAllOfItIs) {
   EXPECT_EQ(hosts(cluster), (std::set<std::string>{"d", "e", "g"}));
 }
 
+// Both hosts of a slice are lost: its pods may not be scattered over the racks that have room for some of them.
+TEST(HostReplacement, KeepsASliceTogetherWhereAllOfItIsLost) {
+  SmallCluster cluster;
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.put("batch", "v1", "Job",
+              "{'metadata':{'name':'j','namespace':'ns','labels':{'kueue.x-k8s.io/queue-name':'q'}},'spec':{'suspend':"
+              "true,'parallelism':2,'completions':2,'completionMode':'Indexed','template':{'metadata':{'annotations':{"
+              "'kueue.x-k8s.io/podset-slice-required-topology':'rack','kueue.x-k8s.io/podset-slice-size':'2'}},'spec':{"
+              "'containers':[{'name':'c','resources':{'requests':{'nvidia.com/gpu':'4'}}}]}}}}");
+  cluster.settle();
+  ASSERT_EQ(hosts(cluster), (std::set<std::string>{"a", "b"}));
+  cluster.node("d", 4, "r1");
+  cluster.node("e", 4, "r2");
+  cluster.settle();
+  cluster.node("a", 4, "r0", true);
+  cluster.node("b", 4, "r0", true);
+  cluster.settle();
+  EXPECT_TRUE(hosts(cluster).empty()) << "no rack takes the slice";
+  cluster.node("f", 4, "r2");
+  cluster.settle();
+  EXPECT_EQ(hosts(cluster), (std::set<std::string>{"e", "f"}));
+}
+
 TEST(HostReplacement, NamesTheFailedHostsUntilThereAreOthers) {
   SmallCluster cluster;
   cluster.node("a", 4);
