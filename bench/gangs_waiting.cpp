@@ -12,7 +12,7 @@
 #include <string>
 
 #include "live/object.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 
 namespace {
 
@@ -79,7 +79,7 @@ class Load {
              labels, name, name, node, scheduler, cpu));
   }
 
-  LiveScheduler scheduler_{SchedulerOptions{}};
+  PodFamily scheduler_{PodOptions{}};
 };
 
 double cpu_seconds() {

@@ -12,7 +12,7 @@
 
 #include "kube/known_objects.h"
 #include "live/object.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 
 namespace {
 
@@ -91,7 +91,7 @@ class Feed {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
-  gantree::LiveScheduler scheduler_{gantree::SchedulerOptions{}};
+  gantree::PodFamily scheduler_{gantree::PodOptions{}};
   gantree::kube::KnownObjects nodes_;
   gantree::kube::KnownObjects pods_;
   std::size_t bytes_ = 0;

@@ -16,7 +16,7 @@
 #include "json/read.h"
 #include "kueue/controller.h"
 #include "live/object.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 #include "queue_load.h"
 
 namespace {
@@ -123,7 +123,7 @@ class Server {
     return text.substr(1, text.size() - 2);
   }
 
-  LiveScheduler scheduler_{SchedulerOptions{}};
+  PodFamily scheduler_{PodOptions{}};
   kueue::Controller controller_{scheduler_.cluster(), {}};
   int version_ = 0;
 };

@@ -7,13 +7,13 @@
 #include "dialects/object.h"
 #include "json/value.h"
 #include "kueue/controller.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 
 namespace gantree {
 
 // What is known of queues and workloads, with the hosts that these are on.
 struct Queues {
-  LiveScheduler scheduler{SchedulerOptions{}};
+  PodFamily scheduler{PodOptions{}};
   kueue::Controller controller{scheduler.cluster(), {}};
 };
 

@@ -423,6 +423,7 @@ class Cycle {
 
   void accept(const Submission& submission, const Alternative& alternative, Started&& started, Decision& decision) {
     decision.state = GangState::kPlaced;
+    decision.used = started.used;
     decision.pod_sets = placed_sets(submission, alternative, std::move(started));
     if (submission.queue) {
       order_.changed(*submission.queue);

@@ -125,7 +125,8 @@ Started book(Cluster& cluster, Quota& quota, const Alternative& alternative, con
       started.placement.pod_sets[i] = std::move(outcome.placement->pod_sets[next++]);
     }
   }
-  quota.take(alternative.demand, started.counts);
+  started.used = Quota::sum(alternative.demand, started.counts);
+  quota.take(started.used);
   return started;
 }
 

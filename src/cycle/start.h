@@ -16,6 +16,7 @@ namespace gantree {
 struct Started {
   std::vector<int> counts;
   Placement placement;
+  QuotaDemand used = {};
 };
 
 // Books quota and hosts where there is enough of both. Where quota is short and the gang may start with fewer

@@ -76,6 +76,12 @@ Submission rejected_submission(const GangKey& key, std::string_view dialect, std
   return submission;
 }
 
+bool insists(const Group& group) {
+  const auto at_least_one = [](const PodSet& set) { return set.min_count > 0; };
+  return group.min_pods.value_or(0) > 0 || std::any_of(group.pod_sets.begin(), group.pod_sets.end(), at_least_one) ||
+         std::any_of(group.groups.begin(), group.groups.end(), [](const Group& nested) { return insists(nested); });
+}
+
 void confine(PodShape& shape, const Topology& topology, std::span<const std::string> path, Interner& strings) {
   for (std::size_t level = 0; level < path.size() && level < topology.levels.size(); ++level) {
     const Label label{strings.intern(topology.levels[level]), strings.intern(path[level])};

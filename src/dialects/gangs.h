@@ -23,6 +23,9 @@ void add_alternative(Submission& submission, Gang gang);
 // A request that is wrong in itself.
 [[nodiscard]] Submission rejected_submission(const GangKey& key, std::string_view dialect, std::string message);
 
+// Whether a part of it has to start, or the whole waits: it has a minimum that is not reached yet.
+[[nodiscard]] bool insists(const Group& group);
+
 // Confines the pods of a shape to one domain: node labels with the values of its path.
 void confine(PodShape& shape, const Topology& topology, std::span<const std::string> path, Interner& strings);
 

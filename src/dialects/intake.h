@@ -1,6 +1,7 @@
 // What the dialects work on: the cluster, and the objects that several of them look at.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <optional>
@@ -26,8 +27,8 @@ struct Reading {
   std::map<GangKey, GangRecord> records;    // of gangs of which their family keeps some
   std::map<GangKey, GangSigns> signs = {};  // what pods and the like say of their gangs, where that was asked for
   // Those of the queue of which some pods hold room though they never had as many as they need: on a live cluster they
-  // may have to give that back.
-  std::set<GangKey> half_started = {};
+  // may have to give that back, after the time that they name, or that is usual.
+  std::map<GangKey, std::optional<std::chrono::milliseconds>> half_started = {};
 };
 
 struct Intake {

@@ -37,6 +37,11 @@ std::string_view mark_of_kai(json::Value metadata) {
 
 }  // namespace
 
+std::string_view mark_of_kai(json::Value metadata, json::Value spec) {
+  const json::Value scheduler = text_at(spec, "schedulerName");
+  return scheduler && scheduler.text() == kai::kScheduler ? scheduler.text() : mark_of_kai(metadata);
+}
+
 std::string not_honoured_live(json::Value metadata, json::Value spec) {
   if (const json::Value scheduler = text_at(spec, "schedulerName"); scheduler && scheduler.text() == kai::kScheduler) {
     return fmt::format("has the schedulerName {} {}", scheduler.text(), kNotLive);

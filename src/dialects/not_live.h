@@ -9,8 +9,11 @@
 
 namespace gantree {
 
-// What a pod carries that is not honoured, as the end of a sentence; "" where there is nothing.
+// What a pod carries that is not honoured, as the end of a sentence; "" where there is nothing. Requires that KAI's
+// family is not live.
 [[nodiscard]] std::string not_honoured_live(json::Value metadata, json::Value spec);
+// The first mark of KAI's that a pod carries, its schedulerName included; "" where it carries none.
+[[nodiscard]] std::string_view mark_of_kai(json::Value metadata, json::Value spec);
 
 // For whoever stores a new object that makes pods: which mark of it has no effect on a live cluster, in a sentence; ""
 // where none is without.

@@ -18,7 +18,7 @@ struct ObjectRef {
 };
 
 enum class WriteVerb : std::uint8_t {
-  kBind,         // `object` is a pod, `node` where it goes; no body
+  kBind,         // `object` is a pod, `node` where it goes; the body are annotations that it gets with that, or none
   kPatchStatus,  // a merge patch of the status; of pods a strategic merge patch
   kPatch,        // a merge patch of the object; of pods a strategic merge patch
   kJsonPatch,    // operations of a JSON Patch

@@ -165,14 +165,18 @@ void Client::patch_status(const Resource& resource, const ObjectKey& key, PatchT
         std::move(body), std::move(done));
 }
 
-void Client::bind(const ObjectKey& pod, std::string_view uid, std::string_view node, Done done) {
+void Client::bind(const ObjectKey& pod, std::string_view uid, std::string_view node, std::string_view annotations,
+                  Done done) {
   json::Out target = json::Out::object();
   target.add("apiVersion", "v1").add("kind", "Node").add("name", node);
-  json::Out binding = json::Out::object();
-  binding.add("apiVersion", "v1").add("kind", "Binding").add("metadata", metadata_of(pod, uid));
-  binding.add("target", std::move(target));
+  std::string metadata = metadata_of(pod, uid).to_json(false);
+  if (!annotations.empty()) {
+    metadata.insert(metadata.size() - 1, fmt::format(R"(,"annotations":{})", annotations));
+  }
   write(Verb::kBind, Method::kPost, pods(), pods().path(pod.name_space, pod.name, "binding"), kJson,
-        binding.to_json(false), std::move(done));
+        fmt::format(R"({{"apiVersion":"v1","kind":"Binding","metadata":{},"target":{}}})", metadata,
+                    target.to_json(false)),
+        std::move(done));
 }
 
 void Client::evict(const ObjectKey& pod, const DeleteOptions& options, Done done) {

@@ -91,7 +91,8 @@ class Client {
                     const ApplyOptions& apply = {});
   // Binds the pod to the node, if it still has that uid. kConflict: it is bound already (with `uncertain`, perhaps by
   // an attempt of this call), has another uid, or is being deleted.
-  void bind(const ObjectKey& pod, std::string_view uid, std::string_view node, Done done);
+  // `annotations`: a JSON object of those that the pod gets with it; "" for none.
+  void bind(const ObjectKey& pod, std::string_view uid, std::string_view node, std::string_view annotations, Done done);
   void evict(const ObjectKey& pod, const DeleteOptions& options, Done done);
   void remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options, Done done);
 

@@ -56,7 +56,8 @@ const std::vector<ApiKind>& admin_kinds() {
 }
 
 void SetupReader::read(Step& step) {
-  if (!std::exchange(ledger_.setup_changed, false)) {
+  const bool of_others = std::exchange(ledger_.account.queues_changed, false);
+  if (!std::exchange(ledger_.setup_changed, false) && !of_others) {
     return;
   }
   booking_.unbook_all();
@@ -69,6 +70,7 @@ void SetupReader::read(Step& step) {
     entry.preempts_at = {};
   }
   ledger_.quota = Quota();
+  ++ledger_.account.quota_version;
   ledger_.quota.evict_by_share(ledger_.shares);
   ledger_.setup = Setup();
   ledger_.intake =

@@ -28,6 +28,11 @@ struct Account {
   Budgets budgets = {};
   std::vector<Family*> families = {};  // borrowed; each outlives it or leaves
 
+  // Cells of quota are made anew, those of all families together: how often that was done, and that some family has
+  // other queues now, so that it has to be done in the next step.
+  std::uint64_t quota_version = 1;
+  bool queues_changed = false;
+
   bool room_changed = true;            // room or quota may have come free
   std::set<QuotaId> freed_quota = {};  // roots of trees in which some came free
   bool refused = false;                // somebody was told to wait: others may have to leave for it

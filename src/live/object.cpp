@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "dialects/family_marks.h"
+#include "dialects/kai/names.h"
 #include "dialects/koordinator/names.h"
 #include "dialects/kueue/names.h"
 #include "json/read.h"
@@ -103,6 +104,18 @@ constexpr Kept kGroupStatus[] = {{"phase"},
                                  {"scheduleStartTime"},
                                  {"conditions", kGroupCondition}};
 constexpr Kept kPodGroup[] = {{"metadata", kGroupMetadata}, {"spec", kGroupSpec}, {"status", kGroupStatus}};
+constexpr Kept kKaiGroupMetadata[] = {{"name"},
+                                      {"namespace"},
+                                      {"uid"},
+                                      {"labels"},
+                                      {"ownerReferences"},
+                                      {"annotations"},
+                                      {"creationTimestamp"},
+                                      {"deletionTimestamp"}};
+constexpr Kept kKaiGroupStatus[] = {{"schedulingConditions"}};
+constexpr Kept kKaiGroup[] = {{"metadata", kKaiGroupMetadata}, {"spec"}, {"status", kKaiGroupStatus}};
+// Of KAI's queues what administrators say; their status is ours.
+constexpr Kept kKaiQueue[] = {{"metadata", kGroupMetadata}, {"spec"}};
 constexpr Kept kBareGroup[] = {{"metadata", kBareMetadata}, {"spec", kGroupSpec}};
 
 // Of claims and volumes only what says which node will do.
@@ -253,6 +266,8 @@ std::span<const Kept> kept_of(std::string_view group, std::string_view kind, jso
   if (!group.empty()) {
     return group == "apps" && kind == "DaemonSet"                          ? std::span<const Kept>(kDaemonSet)
            : group == koordinator::kPodGroupGroup && kind == kPodGroupKind ? std::span<const Kept>(kPodGroup)
+           : group == kai::kSchedulingGroup && kind == kPodGroupKind       ? std::span<const Kept>(kKaiGroup)
+           : group == kai::kSchedulingGroup && kind == "Queue"             ? std::span<const Kept>(kKaiQueue)
                                                                            : std::span<const Kept>();
   }
   if (kind == "Pod") {
@@ -303,7 +318,8 @@ Result<LiveObject> prune(std::string_view group, std::string_view version, std::
   object.ns = text_of(metadata, "namespace");
   object.uid = text_of(metadata, "uid");
   const bool is_pod = group.empty() && kind == "Pod";
-  const bool is_group = group == koordinator::kPodGroupGroup && kind == kPodGroupKind;
+  const bool is_group =
+      (group == koordinator::kPodGroupGroup || group == kai::kSchedulingGroup) && kind == kPodGroupKind;
   const bool bounded = is_pod || is_group;
   const auto keep = [&](std::span<const Kept> kept) {
     object.text =

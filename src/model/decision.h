@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/gang.h"
+#include "model/quota_demand.h"
 
 namespace gantree {
 
@@ -74,6 +75,7 @@ struct Decision {
   Reason reason = Reason::kTopologyBusy;  // unless placed
   std::string message;                    // unless placed
   std::vector<PodSetDecision> pod_sets;
+  QuotaDemand used = {};  // what was booked of quota; empty unless placed
 };
 
 enum class EvictionReason : std::uint8_t {

@@ -65,6 +65,7 @@ struct GangKey {
   std::string ns;
   std::string name;
   std::string kind;
+  std::string family = {};  // where families have kinds of one name; else ""
   friend auto operator<=>(const GangKey&, const GangKey&) = default;
 };
 

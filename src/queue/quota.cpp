@@ -79,6 +79,25 @@ QuotaId Quota::add(QuotaCell cell) {
   return id;
 }
 
+void Quota::append(const Quota& other) {
+  const std::size_t first_queue = queues_.size();
+  const std::size_t first_cell = cells_.size();
+  for (const Queue& queue : other.queues_) {
+    add_queue(queue.rules);
+  }
+  for (const Cell& one : other.cells_) {
+    QuotaCell cell = one.cell;
+    cell.used = 0;
+    if (cell.parent) {
+      cell.parent = make_id<QuotaTag>(first_cell + cell.parent->index());
+    }
+    if (cell.owner) {
+      cell.owner = make_id<QueueTag>(first_queue + cell.owner->index());
+    }
+    add(std::move(cell));
+  }
+}
+
 QuotaDemand Quota::sum(const std::vector<QuotaDemand>& demands, const std::vector<int>& counts) {
   GANTREE_CHECK(demands.size() == counts.size());
   QuotaDemand total;

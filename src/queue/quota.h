@@ -69,6 +69,8 @@ class Quota {
   [[nodiscard]] std::size_t size() const { return cells_.size(); }
   // The cells that a queue owns.
   [[nodiscard]] const std::vector<QuotaId>& cells_of(QueueId id) const { return queues_[id.index()].cells; }
+  // Adds queues and cells of another, which nobody uses, behind its own. Their ids are higher by what was there before.
+  void append(const Quota& other);
   // Its nominal quota with what comes from below.
   [[nodiscard]] std::int64_t total(QuotaId id) const { return cells_[id.index()].total; }
 

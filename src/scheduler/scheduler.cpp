@@ -14,7 +14,7 @@ bool same_kind(const ApiKind& a, const ApiKind& b) {
 
 }  // namespace
 
-Scheduler::Scheduler(const SchedulerOptions& pods, const kueue::ControllerOptions& queues)
+Scheduler::Scheduler(const PodOptions& pods, const kueue::ControllerOptions& queues)
     : pods_(account_, pods), queues_(account_, queues) {
   pods_.rely_on(&queues_);
 }

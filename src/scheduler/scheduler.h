@@ -20,14 +20,14 @@
 #include "live/decider.h"
 #include "live/object.h"
 #include "live/order.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 #include "state/cluster.h"
 
 namespace gantree {
 
 class Scheduler {
  public:
-  Scheduler(const SchedulerOptions& pods, const kueue::ControllerOptions& queues);
+  Scheduler(const PodOptions& pods, const kueue::ControllerOptions& queues);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -44,7 +44,7 @@ class Scheduler {
   // Whether there may be something to decide now.
   bool answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
 
-  // As LiveScheduler has it.
+  // As PodFamily has it.
   void stop_leading(Time now);
   void stand_by();
   void note_under_way();
@@ -52,7 +52,7 @@ class Scheduler {
 
   [[nodiscard]] Cluster& cluster() { return cluster_; }
   [[nodiscard]] const Account& account() const { return account_; }
-  [[nodiscard]] LiveScheduler& pods() { return pods_; }
+  [[nodiscard]] PodFamily& pods() { return pods_; }
   [[nodiscard]] kueue::Controller& queues() { return queues_; }
   [[nodiscard]] const kueue::Controller& queues() const { return queues_; }
 
@@ -60,7 +60,7 @@ class Scheduler {
   Cluster cluster_;
   Account account_{cluster_};
   Decider decider_{account_};
-  LiveScheduler pods_;
+  PodFamily pods_;
   kueue::Controller queues_;
 };
 

@@ -147,7 +147,7 @@ void Dispatcher::hand_over(const Queued& queued) {
   const kube::Resource resource = resource_of(object.group, object.version, object.kind, !object.ns.empty());
   switch (write.verb) {
     case WriteVerb::kBind:
-      client_.bind(key, object.uid, write.node, std::move(done));
+      client_.bind(key, object.uid, write.node, write.body, std::move(done));
       break;
     case WriteVerb::kPatchStatus:
       client_.patch_status(resource, key,

@@ -18,7 +18,7 @@
 
 #include "base/time.h"
 #include "kube/client.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 #include "service/letters.h"
 
 namespace gantree {

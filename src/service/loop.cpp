@@ -45,7 +45,7 @@ Overload(Cases...) -> Overload<Cases...>;
 
 }  // namespace
 
-Loop::Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const kueue::ControllerOptions& queues,
+Loop::Loop(LoopSurroundings surroundings, const PodOptions& options, const kueue::ControllerOptions& queues,
            bool leading)
     : surroundings_(std::move(surroundings)),
       scheduler_(options, queues),

@@ -60,8 +60,7 @@ struct LoopSurroundings {
 class Loop {
  public:
   // What it is given must outlive it. `leading`: from the start, without an election.
-  Loop(LoopSurroundings surroundings, const SchedulerOptions& options, const kueue::ControllerOptions& queues,
-       bool leading);
+  Loop(LoopSurroundings surroundings, const PodOptions& options, const kueue::ControllerOptions& queues, bool leading);
 
   // Until a Stop comes and all bindings are through, or `patience` after it is over: false, if writes are still under
   // way then.

@@ -9,7 +9,7 @@
 
 #include "kube/counters.h"
 #include "kueue/queue_status.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 #include "service/dispatcher.h"
 #include "service/letters.h"
 
@@ -17,7 +17,7 @@ namespace gantree {
 
 // Where gauges are read when the page is asked for.
 struct MetricSources {
-  LiveScheduler& scheduler;
+  PodFamily& scheduler;
   const Dispatcher& dispatcher;
   const kube::Counters& reads;
   const kube::Counters& writes;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "kube/config.h"
 #include "kueue/controller.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 #include "service/log.h"
 #include "service/loop.h"
 
@@ -17,7 +17,7 @@ namespace gantree {
 struct RunOptions {
   kube::ConfigRequest config;
   std::string act_as;  // a user to impersonate; "": the one of the config
-  SchedulerOptions scheduler;
+  PodOptions scheduler;
   kueue::ControllerOptions queues;
   bool leader_elect = true;
   std::string ns;  // where the lease and the webhook's Secret are; "": that of the pod, else gantree-system

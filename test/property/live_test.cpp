@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "unit/live/fake_api.h"
+#include "unit/pods/fake_api.h"
 
 namespace gantree {
 namespace {

@@ -21,7 +21,7 @@ struct ReplicaOptions {
   std::string name;  // differs from that of every other life
   std::int64_t page_size = 500;
   http::Milliseconds watch_silence{15'000};
-  SchedulerOptions scheduler = {};
+  PodOptions scheduler = {};
   kueue::ControllerOptions queues = {};
 };
 

@@ -2,6 +2,7 @@
 // same whether a PodGroup says so or the pod grouper makes it from a workload.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@
 #include "queue/submission.h"
 
 namespace gantree::kai {
+
+inline constexpr std::chrono::milliseconds kUsualStaleness = std::chrono::seconds(60);
 
 // Cut into pieces of so many pods, each inside one domain of a level. Preferred levels climb.
 struct Segments {
@@ -65,6 +68,8 @@ struct Draft {
   std::string_view queue_field = kQueue;  // what `queue` is called, for messages
   std::vector<std::string> remarks = {};
   std::optional<Rejection> rejection = {};
+  // How long it may run with fewer pods than its minimum; nothing: for ever.
+  std::optional<std::chrono::milliseconds> staleness_grace = kUsualStaleness;
 };
 
 }  // namespace gantree::kai

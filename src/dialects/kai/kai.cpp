@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "dialects/gangs.h"
 #include "dialects/kai/assemble.h"
 #include "dialects/kai/grouper.h"
 #include "dialects/kai/levels.h"
@@ -59,7 +60,7 @@ Result<> KaiDialect::read(const NamedObject& named, Intake& intake) {
   if (named.object.kind == "Queue") {
     return queues_.read(named, remarks_);
   }
-  Remarks remarks(GangKey{.ns = std::string(named.ns), .name = std::string(named.name), .kind = "PodGroup"});
+  Remarks remarks(pod_group_key(named.ns, named.name));
   auto group = read_pod_group(named, remarks);
   if (!group) {
     return tl::unexpected(group.error());
@@ -87,7 +88,7 @@ Claim KaiDialect::claim(const Workload& workload, const Intake&) const {
 std::optional<GangKey> KaiDialect::gang_of(const PodRecord& pod, const Intake&) const {
   const json::Value group = text_at(pod.annotations(), kPodGroupName);
   if (group && (pod.workload == nullptr || joins_by_template(*pod.workload))) {
-    return GangKey{.ns = std::string(pod.ns), .name = std::string(group.text()), .kind = "PodGroup"};
+    return pod_group_key(pod.ns, group.text());
   }
   if (pod.workload != nullptr) {
     return pod.workload->dialect == kFamily ? part_of(*pod.workload, pod) : std::nullopt;
@@ -148,6 +149,13 @@ Result<> KaiDialect::hand_in(const Draft& draft, Intake& intake) {
     return tl::unexpected(assembled.error());
   }
   Submission& submission = assembled->submission;
+  if (!draft.root.bound.empty()) {
+    const bool all_there = submission.parts.empty() || !insists(submission.parts.front().front().gang.root);
+    submission.begun = all_there ? Begun::kEnough : Begun::kTooFew;
+    if (!all_there && draft.staleness_grace) {
+      intake.reading.half_started.emplace(draft.key, draft.staleness_grace);
+    }
+  }
   Remarks remarks(draft.key);
   const auto queue = queues_.find(draft, remarks);
   remarks_.add_all(remarks);
@@ -184,7 +192,7 @@ Result<> KaiDialect::submit_groups(Intake& intake) {
     if (runs || (group != groups_.end() && group->second.over)) {
       continue;
     }
-    Remarks remarks(GangKey{.ns = name.first, .name = name.second, .kind = "PodGroup"});
+    Remarks remarks(pod_group_key(name.first, name.second));
     const Draft draft = group != groups_.end() ? draft_of(group->second, members, intake, remarks)
                                                : draft_without_group(name, members, !groups_.empty(), intake, remarks);
     remarks_.add_all(remarks);

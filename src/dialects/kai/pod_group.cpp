@@ -37,7 +37,7 @@ class PodGroupReader {
   void read(Remarks& remarks) {
     const json::Value metadata = named_.object.metadata();
     const json::Value spec = read_.require_object(named_.object.value, "spec");
-    group_.key = {.ns = std::string(named_.ns), .name = std::string(named_.name), .kind = "PodGroup"};
+    group_.key = pod_group_key(named_.ns, named_.name);
     group_.object = named_.object;
     group_.created_seconds = read_created(read_, metadata);
     group_.over = read_.text(metadata, "deletionTimestamp").has_value();
@@ -49,6 +49,7 @@ class PodGroupReader {
     group_.queue = text(spec, "queue");
     group_.priority_class = text(spec, "priorityClassName");
     group_.preemptibility = text(spec, "preemptibility");
+    group_.staleness_grace = read_.text(spec, "stalenessGracePeriod");
     if (group_.preemptibility && group_.preemptibility.text() != kPreemptible &&
         group_.preemptibility.text() != kNonPreemptible) {
       objection_.raise(group_.preemptibility, fmt::format("preemptibility \"{}\" is neither {} nor {}",

@@ -7,11 +7,17 @@
 #include <vector>
 
 #include "dialects/kai/levels.h"
+#include "dialects/kai/names.h"
 #include "dialects/kai/remarks.h"
 #include "dialects/object.h"
 #include "model/gang.h"
 
 namespace gantree::kai {
+
+// Koordinator has PodGroups too.
+[[nodiscard]] inline GangKey pod_group_key(std::string_view ns, std::string_view name) {
+  return {.ns = std::string(ns), .name = std::string(name), .kind = "PodGroup", .family = std::string(kFamily)};
+}
 
 struct SubGroup {
   std::string name;
@@ -38,7 +44,8 @@ struct PodGroup {
   json::Value priority_class;
   json::Value preemptibility;
   json::Value placement;
-  std::optional<std::string> objection;  // well-formed, but wrong: with file:line and field
+  std::optional<std::string> staleness_grace;  // a duration, as written
+  std::optional<std::string> objection;        // well-formed, but wrong: with file:line and field
 
   // The subgroup of that name; nothing where there is none.
   [[nodiscard]] std::optional<std::size_t> subgroup(std::string_view name) const;

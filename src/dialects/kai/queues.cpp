@@ -59,6 +59,19 @@ Allowance read_allowance(json::Reader& read, json::Value resource, std::size_t k
 
 }  // namespace
 
+std::string title_of_queue(std::string_view name) {
+  return fmt::format("Queue \"{}\"", name);
+}
+
+std::string firm_title_of_queue(std::string_view name) {
+  return fmt::format("the non-preemptible quota of {}", title_of_queue(name));
+}
+
+std::string queue_named_in(std::string_view title) {
+  const std::size_t quote = title.find('"');
+  return std::string(title.substr(quote + 1, title.size() - quote - 2));
+}
+
 Result<> QueueTree::read(const NamedObject& named, Remarks& all_remarks) {
   Remarks remarks(fmt::format("Queue {}", named.name));
   json::Reader read(named.object.file, named.object.value, fmt::format("Queue \"{}\"", named.name));
@@ -75,7 +88,7 @@ Result<> QueueTree::read(const NamedObject& named, Remarks& all_remarks) {
       queue.allowances[kind] = read_allowance(read, resource, kind);
     }
   }
-  queue.rules.name = fmt::format("Queue \"{}\"", named.name);
+  queue.rules.name = title_of_queue(named.name);
   queue.rules.tree = kFamily;
   queue.rules.within = WithinRule::kLowerPriority;
   queue.rules.reclaim = ReclaimRule::kAny;
@@ -176,7 +189,7 @@ void QueueTree::open(const std::string& name, Quota& quota) {
                                    .whole = true});
     // Apart from what the queue uses in all: without an owner, since nothing is lent or taken back here.
     queue.firm_cells[kind] =
-        quota.add({.queue = fmt::format("the non-preemptible quota of {}", queue.rules.name),
+        quota.add({.queue = firm_title_of_queue(name),
                    .flavor = {},
                    .resource = resource,
                    .unit = unit,

@@ -57,6 +57,11 @@ class QueueTree {
   std::array<std::optional<QuotaId>, kResources> roots_ = {};
 };
 
+// As messages and cells name a queue, and what of it is for gangs that nobody may evict; and back from the first.
+[[nodiscard]] std::string title_of_queue(std::string_view name);
+[[nodiscard]] std::string firm_title_of_queue(std::string_view name);
+[[nodiscard]] std::string queue_named_in(std::string_view title);
+
 // What a pod of these requests takes of a queue, as part of a gang that others may evict or may not.
 [[nodiscard]] QuotaDemand demand_in(const Queue& queue, bool preemptible, const Amounts& requests,
                                     const ResourceNames& names);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/duration.h"
 #include "dialects/kai/bound.h"
 #include "dialects/kai/grouper.h"
 #include "dialects/kai/names.h"
@@ -221,6 +222,16 @@ Draft draft_of(const PodGroup& group, const Roll::Members& members, Intake& inta
   draft.placement = group.placement;
   draft.queue = group.queue;
   draft.queue_field = "spec.queue";
+  if (group.staleness_grace) {
+    const auto grace = parse_duration(*group.staleness_grace);
+    draft.staleness_grace = std::nullopt;
+    if (!grace) {
+      remarks.add(fmt::format("stalenessGracePeriod \"{}\" is no duration: it may be below its minimum for ever",
+                              *group.staleness_grace));
+    } else if (grace->count() >= 0) {
+      draft.staleness_grace = std::chrono::duration_cast<std::chrono::milliseconds>(*grace);
+    }
+  }
   if (group.objection) {
     draft.rejection = {.reason = Reason::kInvalidRequest, .message = *group.objection, .waits = false};
     return draft;
@@ -239,7 +250,7 @@ Draft draft_of(const PodGroup& group, const Roll::Members& members, Intake& inta
 Draft draft_without_group(const GroupName& name, const Roll::Members& members, bool any, Intake& intake,
                           Remarks& remarks) {
   PodGroup group;
-  group.key = {.ns = name.first, .name = name.second, .kind = "PodGroup"};
+  group.key = pod_group_key(name.first, name.second);
   const Workload& first = *members.asking.front().workload;
   group.object = first.object;
   group.created_seconds = first.created_seconds;

@@ -26,6 +26,10 @@ std::string KoordinatorLive::gang_of(std::string_view ns, json::Value metadata) 
   return name.empty() ? std::string() : gang_id(ns, name);
 }
 
+std::string KoordinatorLive::gang_named(std::string_view ns, std::string_view name) const {
+  return gang_id(ns, name);
+}
+
 std::string KoordinatorLive::defines(const NamedObject& named) const {
   return named.object.kind == "PodGroup" ? gang_id(named.ns, named.name) : std::string();
 }

@@ -15,6 +15,7 @@ class KoordinatorLive final : public LiveDialect {
   [[nodiscard]] std::span<const ApiKind> kinds() const override;
   [[nodiscard]] std::unique_ptr<Dialect> reader() const override;
   [[nodiscard]] std::string gang_of(std::string_view ns, json::Value metadata) const override;
+  [[nodiscard]] std::string gang_named(std::string_view ns, std::string_view name) const override;
   [[nodiscard]] std::string defines(const NamedObject& named) const override;
   [[nodiscard]] std::vector<std::string> partners(const NamedObject& named) const override;
   [[nodiscard]] std::optional<Write> report(const GangReport& report) const override;

@@ -116,13 +116,6 @@ int missing_once_started(const GangRules& rules, const Roster& roster) {
   return rules.satisfied || roster.pending() < missing ? 0 : static_cast<int>(missing);
 }
 
-// Whether some pods must start, rather than as many as there is room for.
-bool insists(const Group& group) {
-  const auto at_least_one = [](const PodSet& set) { return set.min_count > 0; };
-  return group.min_pods.value_or(0) > 0 || std::any_of(group.pod_sets.begin(), group.pod_sets.end(), at_least_one) ||
-         std::any_of(group.groups.begin(), group.groups.end(), [](const Group& nested) { return insists(nested); });
-}
-
 // The label goes before what the spec says.
 bool evicts_nobody(const SpecSource& source, const CoreObjects& core) {
   const json::Value label = source.labels ? text_at(source.labels, kPreemptionPolicy) : json::Value();
@@ -228,7 +221,7 @@ void Submitter::submit_bundle(const Bundle& bundle, const Rosters& rosters) {
     submission.begun = insists(gang.root) ? Begun::kTooFew : Begun::kEnough;
   }
   if (is_half_started(parts)) {
-    intake_.reading.half_started.insert(submission.key);
+    intake_.reading.half_started.emplace(submission.key, std::nullopt);
   }
   intake_.reading.queue.push_back(std::move(submission));
 }

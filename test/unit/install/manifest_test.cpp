@@ -14,7 +14,7 @@
 #include "install/embedded.h"
 #include "install/permissions.h"
 #include "json/read.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 #include "service/dispatcher.h"
 
 namespace gantree {
@@ -217,7 +217,7 @@ TEST(Roles, AllowToWatchWhateverTheSchedulerWatches) {
   for (const Permission& permission : run_permissions({})) {
     needed.insert(line(permission));
   }
-  for (const ApiKind& kind : LiveScheduler({}).kinds()) {
+  for (const ApiKind& kind : PodFamily({}).kinds()) {
     for (const char* verb : {"list", "watch"}) {
       Permission permission;
       permission.group = kind.group;

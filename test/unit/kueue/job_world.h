@@ -13,7 +13,7 @@
 #include "json/copy.h"
 #include "json/read.h"
 #include "kueue/controller.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 
 namespace gantree::kueue {
 
@@ -230,7 +230,7 @@ class JobWorld {
     return it == kept.status.end() ? "" : it->second;
   }
 
-  LiveScheduler scheduler{SchedulerOptions{}};
+  PodFamily scheduler{PodOptions{}};
   Controller controller{scheduler.cluster(), {}};
   Time now = kJobsStart;
   std::optional<Time> wake;

@@ -239,7 +239,7 @@ TEST(OddEvents, AWorkloadThatLosesItsOwnerAndGoesIsForgotten) {
 }
 
 TEST(OddEvents, APodOnItsWayToAHostThatStaysKeepsItsSlot) {
-  LiveScheduler scheduler{SchedulerOptions{}};
+  PodFamily scheduler{PodOptions{}};
   Account account(scheduler.cluster());
   Ledger ledger(account);
   PodReader reader(ledger);

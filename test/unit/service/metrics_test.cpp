@@ -35,7 +35,7 @@ struct Page {
   SilentTransport transport;
   kube::Client client{transport, nullptr};
   LoopMailbox mailbox;
-  LiveScheduler scheduler{SchedulerOptions{}};
+  PodFamily scheduler{PodOptions{}};
   Dispatcher dispatcher{client, mailbox, DispatchLimits{}};
   Metrics metrics;
 };

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/live/fake_api.h"
+#include "unit/pods/fake_api.h"
 
 namespace gantree {
 namespace {
@@ -19,7 +19,7 @@ const std::string kOnceWhole = R"({"phase":"PreScheduling","conditions":[{"type"
 // Four hosts. Gangs a and b of four pods, four GPUs each, of which a crash left two bound, one a host; others took half
 // of as many hosts.
 struct Crash : FakeApi {
-  explicit Crash(int taken = 3, SchedulerOptions options = {}) : FakeApi(std::move(options)) {
+  explicit Crash(int taken = 3, PodOptions options = {}) : FakeApi(std::move(options)) {
     racks(1, 4);
     half_bound("a", 0);
     half_bound("b", 2);

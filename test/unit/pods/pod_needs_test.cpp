@@ -1,10 +1,10 @@
-#include "live/pod_needs.h"
+#include "pods/pod_needs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "json/read.h"
-#include "unit/live/fake_api.h"
+#include "unit/pods/fake_api.h"
 
 namespace gantree {
 namespace {

@@ -3,8 +3,8 @@
 #include <iterator>
 
 #include "live/notices.h"
-#include "live/scheduler.h"
 #include "live/shape.h"
+#include "pods/pod_family.h"
 #include "queue/quota.h"
 
 namespace gantree {
@@ -19,7 +19,7 @@ constexpr milliseconds kUnreadableFor = seconds(60);
 
 }  // namespace
 
-void LiveScheduler::touch_waiting(bool anew) {
+void PodFamily::touch_waiting(bool anew) {
   dirty_.insert(table_.waiting().begin(), table_.waiting().end());
   for (auto& [front, waiter] : waiters_) {
     if (anew && waiter.asks) {
@@ -28,7 +28,7 @@ void LiveScheduler::touch_waiting(bool anew) {
   }
 }
 
-void LiveScheduler::refresh(Time now, Step& step) {
+void PodFamily::refresh(Time now, Step& step) {
   while (!look_again_.empty() && look_again_.begin()->first <= now) {
     const std::string id = std::move(look_again_.begin()->second);
     look_again_.erase(look_again_.begin());
@@ -73,14 +73,14 @@ void LiveScheduler::refresh(Time now, Step& step) {
 }
 
 // Whether their pods are bound where room is kept for them, or wait as others do.
-void LiveScheduler::note_promised() {
+void PodFamily::note_promised() {
   std::set<std::string> promised = promised_gangs();
   std::set_symmetric_difference(promised.begin(), promised.end(), promised_.begin(), promised_.end(),
                                 std::inserter(dirty_, dirty_.end()));
   promised_ = std::move(promised);
 }
 
-std::vector<LiveScheduler::Bundle> LiveScheduler::choose(Time now, Step& step) {
+std::vector<PodFamily::Bundle> PodFamily::choose(Time now, Step& step) {
   std::set<std::string> taken;
   std::set<std::string> later;
   std::set<std::string> orphans;
@@ -111,7 +111,7 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::choose(Time now, Step& step) {
 }
 
 // Whether pods of it want a place that nobody keeps for them, and may have one now.
-bool LiveScheduler::may_be_read(const Bundle& bundle, Time now, std::set<std::string>& later, Step& step) {
+bool PodFamily::may_be_read(const Bundle& bundle, Time now, std::set<std::string>& later, Step& step) {
   Time not_before = now;
   bool waits = false;
   if (const auto half = half_bound_.find(bundle.front()); half != half_bound_.end() && half->second.given_back) {
@@ -136,7 +136,7 @@ bool LiveScheduler::may_be_read(const Bundle& bundle, Time now, std::set<std::st
   return waits && !held && not_before <= now;
 }
 
-GangWaiter& LiveScheduler::waiter_of(const Bundle& bundle) {
+GangWaiter& PodFamily::waiter_of(const Bundle& bundle) {
   const auto [it, fresh] = waiters_.try_emplace(bundle.front());
   GangWaiter& waiter = it->second;
   if (fresh) {
@@ -151,7 +151,7 @@ GangWaiter& LiveScheduler::waiter_of(const Bundle& bundle) {
   return waiter;
 }
 
-void LiveScheduler::retire(const Bundle& bundle) {
+void PodFamily::retire(const Bundle& bundle) {
   const auto it = waiters_.find(bundle.front());
   if (it == waiters_.end() || !it->second.held.empty()) {
     return;
@@ -159,13 +159,14 @@ void LiveScheduler::retire(const Bundle& bundle) {
   for (const std::string& id : it->second.bundle) {
     asks_with_.erase(id);
   }
+  figures_changed_ = figures_changed_ || (it->second.submission && it->second.submission->queue);
   account_.lines.take_out(it->second);
   changed_.erase(it->first);
   waiters_.erase(it);
 }
 
 // Gangs of it may have asked together with others before. `orphans`: those others, who have to be read anew.
-void LiveScheduler::part_from_others(const Bundle& bundle, std::set<std::string>& orphans) {
+void PodFamily::part_from_others(const Bundle& bundle, std::set<std::string>& orphans) {
   for (const std::string& id : bundle) {
     const auto with = asks_with_.find(id);
     const auto it = waiters_.find(with == asks_with_.end() ? id : with->second);
@@ -179,7 +180,7 @@ void LiveScheduler::part_from_others(const Bundle& bundle, std::set<std::string>
   }
 }
 
-void LiveScheduler::read(const std::vector<Bundle>& bundles, Time now, Step& step) {
+void PodFamily::read(const std::vector<Bundle>& bundles, Time now, Step& step) {
   const std::vector<json::Document> documents = documents_of(bundles, step);
   Quota quota;
   std::vector<Error> faults;
@@ -220,14 +221,20 @@ void LiveScheduler::read(const std::vector<Bundle>& bundles, Time now, Step& ste
   }
 }
 
-void LiveScheduler::take_submission(Submission submission, const Bundle& bundle) {
+void PodFamily::take_submission(Submission submission, const Bundle& bundle) {
   GangWaiter& waiter = waiter_of(bundle);
   const std::string& front = bundle.front();
   if (std::find(bundle.begin(), bundle.end(), GangTable::id_of(submission.key)) == bundle.end()) {
     // Nobody else goes by that name.
-    const std::size_t slash = front.find('/');
-    submission.key = {.ns = front.substr(0, slash), .name = front.substr(slash + 1), .kind = "PodGroup"};
+    const std::string_view name = GangTable::name_of(front);
+    const std::size_t slash = name.find('/');
+    submission.key = {.ns = std::string(name.substr(0, slash)),
+                      .name = std::string(name.substr(slash + 1)),
+                      .kind = "PodGroup",
+                      .family = std::string(GangTable::family_of(front))};
   }
+  quota_use_.translate(submission);
+  figures_changed_ = figures_changed_ || submission.queue.has_value();
   submission.may_evict = submission.may_evict && options_.preemption;
   const std::uint64_t shape = shape_of(submission);
   const bool same = waiter.asks && waiter.shape == shape && waiter.submission->key == submission.key;
@@ -243,7 +250,7 @@ void LiveScheduler::take_submission(Submission submission, const Bundle& bundle)
   changed_.insert(front);
 }
 
-Result<Reading> LiveScheduler::read_alone(const Bundle& bundle, Step& step) {
+Result<Reading> PodFamily::read_alone(const Bundle& bundle, Step& step) {
   Quota quota;
   std::vector<Error> faults;
   auto reading = take_in(readers_of(dialects_), documents_of({bundle}, step), std::nullopt, cluster_, quota, &faults);
@@ -252,7 +259,7 @@ Result<Reading> LiveScheduler::read_alone(const Bundle& bundle, Step& step) {
 }
 
 // One of them cannot be read; the others shall not suffer. It is not looked at again for a while.
-void LiveScheduler::set_unreadable_aside(const std::vector<Bundle>& bundles, Time now, Step& step) {
+void PodFamily::set_unreadable_aside(const std::vector<Bundle>& bundles, Time now, Step& step) {
   std::vector<Bundle> good;
   for (const Bundle& bundle : bundles) {
     const Result<Reading> reading = read_alone(bundle, step);

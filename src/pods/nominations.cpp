@@ -9,8 +9,8 @@
 #include "dialects/core/pod.h"
 #include "live/notices.h"
 #include "live/parsed.h"
-#include "live/pod_fields.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
+#include "pods/pod_fields.h"
 
 namespace gantree {
 
@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kClearedAgain{30};
 
 }  // namespace
 
-void LiveScheduler::note_nomination(const std::string& key, const NamedObject& named, const PodRecord* pod) {
+void PodFamily::note_nomination(const std::string& key, const NamedObject& named, const PodRecord* pod) {
   const bool bound = pod != nullptr && pod->bound();
   // For pods of queues room is kept anyway.
   const bool queued = is_of_queue(named.object);
@@ -45,7 +45,7 @@ void LiveScheduler::note_nomination(const std::string& key, const NamedObject& n
       key, Nomination{.uid = uid, .node = node, .priority = priority_in(named.object.value["spec"]), .cleared = false});
 }
 
-void LiveScheduler::make_way(const std::set<std::string>& hosts, std::int64_t priority, Step& step) {
+void PodFamily::make_way(const std::set<std::string>& hosts, std::int64_t priority, Step& step) {
   for (auto& [key, nomination] : nominated_) {
     if (nomination.cleared || nomination.priority >= priority || !hosts.contains(nomination.node)) {
       continue;
@@ -56,7 +56,7 @@ void LiveScheduler::make_way(const std::set<std::string>& hosts, std::int64_t pr
   }
 }
 
-void LiveScheduler::clear_own_nominations(Time now, Step& step) {
+void PodFamily::clear_own_nominations(Time now, Step& step) {
   for (const std::string& key : own_nominated_) {
     LivePod& pod = *table_.find_pod(key);
     if (!pod.waits() || pod.nominated.empty()) {
@@ -71,7 +71,7 @@ void LiveScheduler::clear_own_nominations(Time now, Step& step) {
   }
 }
 
-void LiveScheduler::restore_held(Time now, Step& step) {
+void PodFamily::restore_held(Time now, Step& step) {
   std::set<std::tuple<std::int64_t, std::int64_t, std::string>> found;  // the highest priority first
   for (const std::string& id : table_.waiting()) {
     const LiveGang& gang = *table_.find(id);
@@ -105,7 +105,7 @@ void LiveScheduler::restore_held(Time now, Step& step) {
 }
 
 // What leaves is lent out.
-void LiveScheduler::restore_held(const Bundle& bundle, const std::vector<Leaver>& leaving, Time now, Step& step) {
+void PodFamily::restore_held(const Bundle& bundle, const std::vector<Leaver>& leaving, Time now, Step& step) {
   if (lacks_pods(bundle, false, step)) {
     return;
   }
@@ -136,7 +136,7 @@ void LiveScheduler::restore_held(const Bundle& bundle, const std::vector<Leaver>
   step.details.push_back("gang \"" + bundle.front() + "\" has room held again where its pods are nominated");
 }
 
-bool LiveScheduler::assume_nominated(const std::string& key, Time now) {
+bool PodFamily::assume_nominated(const std::string& key, Time now) {
   const LivePod& pod = *table_.find_pod(key);
   if (!pod.waits() || pod.nominated.empty() || !cluster_.inventory().find(pod.nominated)) {
     return false;
@@ -160,7 +160,7 @@ bool LiveScheduler::assume_nominated(const std::string& key, Time now) {
 }
 
 // Whether it could not start even if all its pods had nodes; or, `as_is`, with those that have one, be it only assumed.
-bool LiveScheduler::lacks_pods(const Bundle& bundle, bool as_is, Step& step) {
+bool PodFamily::lacks_pods(const Bundle& bundle, bool as_is, Step& step) {
   const Result<Reading> reading = read_alone(bundle, step);
   return !reading || std::any_of(reading->queue.begin(), reading->queue.end(), [&](const Submission& submission) {
     return submission.rejection || (as_is && submission.begun == Begun::kTooFew);

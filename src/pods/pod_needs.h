@@ -18,6 +18,7 @@ namespace gantree {
 struct PodNeeds {
   std::vector<std::string> claims;  // keys of PersistentVolumeClaims
   std::string refusal = {};         // why it is not looked at at all, as the end of a sentence; "" where it is
+  std::string lacks = {};           // what has to come before it is looked at, as the end of a sentence; "" for nothing
   std::string unsupported;          // what is not looked at, as part of a sentence; "" where there is no such thing
 };
 [[nodiscard]] PodNeeds read_needs(std::string_view ns, std::string_view pod, json::Value spec);

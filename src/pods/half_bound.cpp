@@ -14,7 +14,7 @@
 #include <algorithm>
 
 #include "cycle/cycle.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 #include "queue/quota.h"
 
 namespace gantree {
@@ -35,14 +35,14 @@ constexpr int kPatience = 4;
 }  // namespace
 
 // Bindings that are under way may yet complete it.
-bool LiveScheduler::is_in_flight(const Bundle& bundle) {
+bool PodFamily::is_in_flight(const Bundle& bundle) {
   return std::any_of(bundle.begin(), bundle.end(), [&](const std::string& id) {
     const LiveGang* gang = table_.find(id);
     return gang != nullptr && gang->placed != gang->counts.bound;
   });
 }
 
-void LiveScheduler::follow_half_bound(Time now) {
+void PodFamily::follow_half_bound(Time now) {
   std::map<std::string, HalfBound> followed;
   std::set<std::string> seen;
   for (const std::string& id : table_.partial()) {
@@ -59,23 +59,22 @@ void LiveScheduler::follow_half_bound(Time now) {
       continue;
     }
     const auto known = half_bound_.find(bundle.front());
-    followed.emplace(bundle.front(),
-                     known == half_bound_.end() ? HalfBound{.since = now, .given_back = {}} : known->second);
+    followed.emplace(bundle.front(), known == half_bound_.end() ? HalfBound{.since = now} : known->second);
   }
   half_bound_ = std::move(followed);
 }
 
-bool LiveScheduler::is_given_back(const std::string& gang) {
+bool PodFamily::is_given_back(const std::string& gang) {
   const auto known = half_bound_.find(table_.bundle(gang).front());
   return known != half_bound_.end() && known->second.given_back.has_value();
 }
 
-void LiveScheduler::give_back(Time now, Step& step) {
+void PodFamily::give_back(Time now, Step& step) {
   follow_half_bound(now);
   std::optional<Time> due;
   for (const auto& [id, half] : half_bound_) {
     if (!half.given_back) {
-      const Time then = half.since + options_.give_back_after;
+      const Time then = half.since + patience_of(half);
       due = std::min(then, due.value_or(then));
     }
   }
@@ -91,14 +90,14 @@ void LiveScheduler::give_back(Time now, Step& step) {
   std::vector<Half> halves = read_half_bound(now, step);
   for (std::size_t i = 0; i < halves.size(); ++i) {
     const HalfBound& half = half_bound_.at(halves[i].bundle.front());
-    if (!half.given_back && now - half.since >= options_.give_back_after) {
+    if (!half.given_back && now - half.since >= patience_of(half)) {
       resolve(halves, i, now, step);
     }
   }
 }
 
 // All that are to be considered, in the order in which they go.
-std::vector<LiveScheduler::Half> LiveScheduler::read_half_bound(Time now, Step& step) {
+std::vector<PodFamily::Half> PodFamily::read_half_bound(Time now, Step& step) {
   std::vector<std::pair<Time, std::string>> oldest;
   for (const auto& [id, half] : half_bound_) {
     oldest.emplace_back(half.since, id);
@@ -111,11 +110,13 @@ std::vector<LiveScheduler::Half> LiveScheduler::read_half_bound(Time now, Step& 
     if (is_in_flight(bundle)) {
       continue;
     }
-    if (auto submission = half_started(bundle, step)) {
-      halves.push_back({.submission = std::move(*submission), .bundle = std::move(bundle)});
+    HalfBound& known = half_bound_.at(id);
+    if (auto half = half_started(bundle, step)) {
+      known.patience = half->patience;
+      halves.push_back(std::move(*half));
     } else if (now - since >= options_.give_back_after) {
       // It had its minimum once, or what it lacks is not there: that may change.
-      half_bound_.at(id) = {.since = now, .given_back = {}};
+      known = {.since = now};
     }
   }
   std::sort(halves.begin(), halves.end(),
@@ -124,7 +125,7 @@ std::vector<LiveScheduler::Half> LiveScheduler::read_half_bound(Time now, Step& 
 }
 
 // What the bundle asks for, where it is half started by what its family knows of it.
-std::optional<Submission> LiveScheduler::half_started(const Bundle& bundle, Step& step) {
+std::optional<PodFamily::Half> PodFamily::half_started(const Bundle& bundle, Step& step) {
   for (const std::string& id : bundle) {
     const LiveGang* gang = table_.find(id);
     // Queues admit and evict whole jobs.
@@ -138,17 +139,24 @@ std::optional<Submission> LiveScheduler::half_started(const Bundle& bundle, Step
     return std::nullopt;
   }
   for (Submission& submission : reading->queue) {
-    if (reading->half_started.contains(submission.key)) {
+    if (const auto known = reading->half_started.find(submission.key); known != reading->half_started.end()) {
       submission.may_evict = false;
-      return std::move(submission);
+      return Half{.submission = std::move(submission), .bundle = bundle, .patience = known->second};
     }
   }
   return std::nullopt;
 }
 
-bool LiveScheduler::would_fit(const Submission& submission) {
+// Whether there is room for it; it keeps its quota whatever happens here.
+bool PodFamily::would_fit(Submission submission) {
   Quota quota;
-  const Plan plan = run_cycle(cluster_, quota, {submission});
+  submission.queue.reset();
+  for (std::vector<Alternative>& ways : submission.parts) {
+    for (Alternative& way : ways) {
+      way.demand.assign(way.demand.size(), {});
+    }
+  }
+  const Plan plan = run_cycle(cluster_, quota, {std::move(submission)});
   if (plan.decisions.front().state != GangState::kPlaced) {
     return false;
   }
@@ -157,7 +165,7 @@ bool LiveScheduler::would_fit(const Submission& submission) {
 }
 
 // The one of that position has waited long enough.
-void LiveScheduler::resolve(std::vector<Half>& halves, std::size_t which, Time now, Step& step) {
+void PodFamily::resolve(std::vector<Half>& halves, std::size_t which, Time now, Step& step) {
   const Half& half = halves[which];
   const milliseconds waited = now - half_bound_.at(half.bundle.front()).since;
   const std::string why = fmt::format(
@@ -213,12 +221,12 @@ void LiveScheduler::resolve(std::vector<Half>& halves, std::size_t which, Time n
                   now, step);
       }
     }
-  } else if (!fits || waited >= kPatience * options_.give_back_after) {
+  } else if (!fits || waited >= kPatience * patience_of(half_bound_.at(half.bundle.front()))) {
     give_back(half, why, now, step);
   }
 }
 
-void LiveScheduler::give_back(const Half& half, std::string_view why, Time now, Step& step) {
+void PodFamily::give_back(const Half& half, std::string_view why, Time now, Step& step) {
   half_bound_.at(half.bundle.front()).given_back = now;
   evict(half.bundle, "GaveBack", why, nullptr, now, step);
 }

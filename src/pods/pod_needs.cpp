@@ -1,4 +1,4 @@
-#include "live/pod_needs.h"
+#include "pods/pod_needs.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/live/fake_api.h"
+#include "unit/pods/fake_api.h"
 
 namespace gantree {
 namespace {
@@ -16,7 +16,7 @@ using ::testing::Not;
 constexpr char kRack[] =
     R"("gang.scheduling.koordinator.sh/network-topology-spec":"{\"gatherStrategy\":[{\"layer\":\"RackLayer\",\"strategy\":\"MustGather\"}]}")";
 
-TEST(LiveScheduler, BindsAGangWholeInOneRack) {
+TEST(PodFamily, BindsAGangWholeInOneRack) {
   FakeApi api;
   api.topology();
   api.racks(3, 4);
@@ -28,7 +28,7 @@ TEST(LiveScheduler, BindsAGangWholeInOneRack) {
   EXPECT_THAT(api.written_to("Event", ""), HasSubstr("4 pods placed on 4 hosts in r0"));
 }
 
-TEST(LiveScheduler, BindsNothingOfAGangThatLacksAPodAndSaysWhy) {
+TEST(PodFamily, BindsNothingOfAGangThatLacksAPodAndSaysWhy) {
   FakeApi api;
   api.racks(1, 4);
   api.pod_group("train", 4);
@@ -49,7 +49,7 @@ TEST(LiveScheduler, BindsNothingOfAGangThatLacksAPodAndSaysWhy) {
   EXPECT_EQ(api.bound("train"), 4);
 }
 
-TEST(LiveScheduler, GivesARackToOneOfTwoGangsAndNothingToTheOther) {
+TEST(PodFamily, GivesARackToOneOfTwoGangsAndNothingToTheOther) {
   FakeApi api;
   api.topology();
   api.racks(1, 4);
@@ -63,7 +63,7 @@ TEST(LiveScheduler, GivesARackToOneOfTwoGangsAndNothingToTheOther) {
   EXPECT_LE(api.fullest(), 8);
 }
 
-TEST(LiveScheduler, HoldsWhatItGaveAwayUntilTheEventComes) {
+TEST(PodFamily, HoldsWhatItGaveAwayUntilTheEventComes) {
   FakeApi api;
   api.racks(1, 2);
   api.pod_group("a", 2);
@@ -76,7 +76,7 @@ TEST(LiveScheduler, HoldsWhatItGaveAwayUntilTheEventComes) {
   EXPECT_EQ(api.binds.size(), 2U) << "the room of a, which is not bound as yet, was given away again";
 }
 
-TEST(LiveScheduler, CountsPodsOfOtherSchedulers) {
+TEST(PodFamily, CountsPodsOfOtherSchedulers) {
   FakeApi api;
   api.racks(1, 2);
   api.pod("other", {.gpus = 1, .scheduler = "default-scheduler", .node = "n0-0"});
@@ -89,7 +89,7 @@ TEST(LiveScheduler, CountsPodsOfOtherSchedulers) {
   EXPECT_EQ(api.bound("a"), 2);
 }
 
-TEST(LiveScheduler, StartsAWaitingGangWhenNodesCome) {
+TEST(PodFamily, StartsAWaitingGangWhenNodesCome) {
   FakeApi api;
   api.racks(1, 1);
   api.pod_group("a", 2);
@@ -101,7 +101,7 @@ TEST(LiveScheduler, StartsAWaitingGangWhenNodesCome) {
   EXPECT_EQ(api.bound("a"), 2);
 }
 
-TEST(LiveScheduler, LeavesGatedPodsAlone) {
+TEST(PodFamily, LeavesGatedPodsAlone) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 1, .gated = true});
@@ -113,7 +113,7 @@ TEST(LiveScheduler, LeavesGatedPodsAlone) {
   EXPECT_EQ(api.pods["p"].node, "n0-0");
 }
 
-TEST(LiveScheduler, BindsPlainPodsOneByOne) {
+TEST(PodFamily, BindsPlainPodsOneByOne) {
   FakeApi api;
   api.racks(1, 1);
   for (int i = 0; i < 3; ++i) {
@@ -127,7 +127,7 @@ TEST(LiveScheduler, BindsPlainPodsOneByOne) {
   EXPECT_EQ(bound, 2);
 }
 
-TEST(LiveScheduler, LetsPodsOfOtherSchedulersWait) {
+TEST(PodFamily, LetsPodsOfOtherSchedulersWait) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 1, .scheduler = "default-scheduler"});
@@ -135,7 +135,7 @@ TEST(LiveScheduler, LetsPodsOfOtherSchedulersWait) {
   EXPECT_TRUE(api.pods["p"].node.empty());
 }
 
-TEST(LiveScheduler, StartsGangGroupsTogether) {
+TEST(PodFamily, StartsGangGroupsTogether) {
   FakeApi api;
   api.racks(1, 2);
   const std::string groups = R"("gang.scheduling.koordinator.sh/groups":"[\"default/a\",\"default/b\"]")";
@@ -153,7 +153,7 @@ TEST(LiveScheduler, StartsGangGroupsTogether) {
   EXPECT_EQ(api.bound("b"), 1);
 }
 
-TEST(LiveScheduler, CompletesAGangThatDiedHalfBound) {
+TEST(PodFamily, CompletesAGangThatDiedHalfBound) {
   FakeApi first;
   FakeApi second;
   for (FakeApi* api : {&first, &second}) {
@@ -178,7 +178,7 @@ TEST(LiveScheduler, CompletesAGangThatDiedHalfBound) {
   EXPECT_LE(second.fullest(), 8);
 }
 
-TEST(LiveScheduler, KeepsTheRoomOfARefusedBindAndTriesAgain) {
+TEST(PodFamily, KeepsTheRoomOfARefusedBindAndTriesAgain) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
@@ -197,7 +197,7 @@ TEST(LiveScheduler, KeepsTheRoomOfARefusedBindAndTriesAgain) {
   EXPECT_EQ(api.pods["p"].node, "n0-0");
 }
 
-TEST(LiveScheduler, GivesTheRoomUpWhenABindIsRefusedTimeAndAgain) {
+TEST(PodFamily, GivesTheRoomUpWhenABindIsRefusedTimeAndAgain) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
@@ -216,7 +216,7 @@ TEST(LiveScheduler, GivesTheRoomUpWhenABindIsRefusedTimeAndAgain) {
   EXPECT_EQ(api.pods["q"].node, "n0-0");
 }
 
-TEST(LiveScheduler, GivesUpAllThatWasNotSentWhenAnotherLeads) {
+TEST(PodFamily, GivesUpAllThatWasNotSentWhenAnotherLeads) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
@@ -226,7 +226,7 @@ TEST(LiveScheduler, GivesUpAllThatWasNotSentWhenAnotherLeads) {
   EXPECT_EQ(api.scheduler.cluster().node_of("default/p"), "");
 }
 
-TEST(LiveScheduler, KeepsTheRoomOfABindWithoutAClearAnswer) {
+TEST(PodFamily, KeepsTheRoomOfABindWithoutAClearAnswer) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
@@ -244,7 +244,7 @@ TEST(LiveScheduler, KeepsTheRoomOfABindWithoutAClearAnswer) {
   EXPECT_THAT(api.remarks, IsEmpty());
 }
 
-TEST(LiveScheduler, AsksAgainSoonWhereABindHadNoClearAnswer) {
+TEST(PodFamily, AsksAgainSoonWhereABindHadNoClearAnswer) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
@@ -259,7 +259,7 @@ TEST(LiveScheduler, AsksAgainSoonWhereABindHadNoClearAnswer) {
   EXPECT_THAT(api.remarks, IsEmpty());
 }
 
-TEST(LiveScheduler, NeverGivesAwayTheRoomOfABindThatMayHaveBeenDone) {
+TEST(PodFamily, NeverGivesAwayTheRoomOfABindThatMayHaveBeenDone) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
@@ -280,7 +280,7 @@ TEST(LiveScheduler, NeverGivesAwayTheRoomOfABindThatMayHaveBeenDone) {
   EXPECT_LE(asked, 15);
 }
 
-TEST(LiveScheduler, ForgetsWhatItDecidedWhenAnotherLeads) {
+TEST(PodFamily, ForgetsWhatItDecidedWhenAnotherLeads) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
@@ -304,7 +304,7 @@ void answer_only(FakeApi& api, Answer answer) {
   api.binds.clear();
 }
 
-TEST(LiveScheduler, KeepsTheRoomOfAnAnsweredBindingThoughTheLeaseIsLostBeforeItsEventComes) {
+TEST(PodFamily, KeepsTheRoomOfAnAnsweredBindingThoughTheLeaseIsLostBeforeItsEventComes) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
@@ -320,7 +320,7 @@ TEST(LiveScheduler, KeepsTheRoomOfAnAnsweredBindingThoughTheLeaseIsLostBeforeIts
   EXPECT_TRUE(api.pods["q"].node.empty());
 }
 
-TEST(LiveScheduler, KeepsTheRoomOfABindingThatMayHaveBeenDoneUntilItLeadsAgain) {
+TEST(PodFamily, KeepsTheRoomOfABindingThatMayHaveBeenDoneUntilItLeadsAgain) {
   for (const bool before : {true, false}) {
     SCOPED_TRACE(before ? "the answer comes before the lease is lost" : "afterwards");
     FakeApi api;
@@ -346,7 +346,7 @@ TEST(LiveScheduler, KeepsTheRoomOfABindingThatMayHaveBeenDoneUntilItLeadsAgain) 
   }
 }
 
-TEST(LiveScheduler, KeepsTheRoomOfABindingThatIsStillOnItsWayWhenItLeadsAgain) {
+TEST(PodFamily, KeepsTheRoomOfABindingThatIsStillOnItsWayWhenItLeadsAgain) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
@@ -365,7 +365,7 @@ TEST(LiveScheduler, KeepsTheRoomOfABindingThatIsStillOnItsWayWhenItLeadsAgain) {
   EXPECT_EQ(api.scheduler.cluster().node_of("default/p"), "");
 }
 
-TEST(LiveScheduler, KeepsTheRoomOfABindingThatMayHaveBeenDoneAfterWhatTheWatchesHaveShown) {
+TEST(PodFamily, KeepsTheRoomOfABindingThatMayHaveBeenDoneAfterWhatTheWatchesHaveShown) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
@@ -381,7 +381,7 @@ TEST(LiveScheduler, KeepsTheRoomOfABindingThatMayHaveBeenDoneAfterWhatTheWatches
   EXPECT_EQ(api.binds.front().write.object.name, "p");
 }
 
-TEST(LiveScheduler, GivesUpRoomThatOthersHadStillToLeaveWhenTheLeaseIsLost) {
+TEST(PodFamily, GivesUpRoomThatOthersHadStillToLeaveWhenTheLeaseIsLost) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("low", {.gpus = 8});
@@ -396,7 +396,7 @@ TEST(LiveScheduler, GivesUpRoomThatOthersHadStillToLeaveWhenTheLeaseIsLost) {
   EXPECT_EQ(api.scheduler.cluster().node_of("default/high"), "");
 }
 
-TEST(LiveScheduler, NobodyHoldsUpAnothersGangByNamingIt) {
+TEST(PodFamily, NobodyHoldsUpAnothersGangByNamingIt) {
   FakeApi api;
   api.racks(1, 2);
   api.pod_group("mine", 1);
@@ -408,7 +408,7 @@ TEST(LiveScheduler, NobodyHoldsUpAnothersGangByNamingIt) {
   EXPECT_EQ(api.bound("theirs"), 0);
 }
 
-TEST(LiveScheduler, PodsThatContradictEachOtherAboutTheirPartnersStopNobody) {
+TEST(PodFamily, PodsThatContradictEachOtherAboutTheirPartnersStopNobody) {
   FakeApi api;
   api.racks(1, 2);
   const std::string common =
@@ -423,7 +423,7 @@ TEST(LiveScheduler, PodsThatContradictEachOtherAboutTheirPartnersStopNobody) {
   EXPECT_TRUE(api.pods["p1"].node.empty());
 }
 
-TEST(LiveScheduler, GivesBackTheRoomOfAPodDeletedBeforeItWasBound) {
+TEST(PodFamily, GivesBackTheRoomOfAPodDeletedBeforeItWasBound) {
   FakeApi api;
   api.racks(1, 1);
   api.pod("p", {.gpus = 8});
@@ -435,7 +435,7 @@ TEST(LiveScheduler, GivesBackTheRoomOfAPodDeletedBeforeItWasBound) {
   EXPECT_EQ(api.pods["q"].node, "n0-0");
 }
 
-TEST(LiveScheduler, KeepsTheStatusOfThePodGroup) {
+TEST(PodFamily, KeepsTheStatusOfThePodGroup) {
   FakeApi api;
   api.racks(1, 2);
   api.pod_group("a", 2);
@@ -455,7 +455,7 @@ TEST(LiveScheduler, KeepsTheStatusOfThePodGroup) {
   EXPECT_THAT(scheduled, HasSubstr(R"("type":"Scheduled")"));
 }
 
-TEST(LiveScheduler, WritesAStatusThatIsRefusedEverMoreSeldom) {
+TEST(PodFamily, WritesAStatusThatIsRefusedEverMoreSeldom) {
   FakeApi api;
   api.pod_group("a", 2);
   int written = 0;
@@ -472,7 +472,7 @@ TEST(LiveScheduler, WritesAStatusThatIsRefusedEverMoreSeldom) {
   EXPECT_LE(written, 20);
 }
 
-TEST(LiveScheduler, TellsTheTopologyItsDomains) {
+TEST(PodFamily, TellsTheTopologyItsDomains) {
   FakeApi api;
   api.topology();
   api.racks(2, 2);
@@ -482,7 +482,7 @@ TEST(LiveScheduler, TellsTheTopologyItsDomains) {
   EXPECT_THAT(status, HasSubstr(R"("nodeNum":2)"));
 }
 
-TEST(LiveScheduler, RejectsOneUnreadableGangAndServesTheOthers) {
+TEST(PodFamily, RejectsOneUnreadableGangAndServesTheOthers) {
   FakeApi api;
   api.racks(1, 2);
   api.pod("bad",
@@ -496,7 +496,7 @@ TEST(LiveScheduler, RejectsOneUnreadableGangAndServesTheOthers) {
   EXPECT_THAT(api.written_to("Pod", "bad"), HasSubstr("InvalidRequest"));
 }
 
-TEST(LiveScheduler, SaysNothingTwice) {
+TEST(PodFamily, SaysNothingTwice) {
   FakeApi api;
   api.racks(1, 1);
   api.pod_group("a", 2);

@@ -6,7 +6,7 @@
 #include "dialects/core/metadata.h"
 #include "live/notices.h"
 #include "live/parsed.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 #include "queue/quota.h"
 
 namespace gantree {
@@ -31,7 +31,7 @@ const GangWaiter& gangs_of(const Waiter& waiter) {
 
 }  // namespace
 
-std::vector<Waiter*> LiveScheduler::take_changed() {
+std::vector<Waiter*> PodFamily::take_changed() {
   std::vector<Waiter*> changed;
   for (const std::string& front : std::exchange(changed_, {})) {
     if (const auto it = waiters_.find(front); it != waiters_.end()) {
@@ -41,16 +41,16 @@ std::vector<Waiter*> LiveScheduler::take_changed() {
   return changed;
 }
 
-bool LiveScheduler::waits(const Waiter& waiter) const {
+bool PodFamily::waits(const Waiter& waiter) const {
   return gangs_of(waiter).asks;
 }
 
 // Its pods are told once in a step, of the last word.
-void LiveScheduler::told(Waiter& waiter, Time, Step&) {
+void PodFamily::told(Waiter& waiter, Time, Step&) {
   untold_.insert(gangs_of(waiter).bundle.front());
 }
 
-void LiveScheduler::tell_waiting(Time now, Step& step) {
+void PodFamily::tell_waiting(Time now, Step& step) {
   for (const std::string& front : std::exchange(untold_, {})) {
     const auto it = waiters_.find(front);
     if (it != waiters_.end() && it->second.verdict) {
@@ -59,16 +59,15 @@ void LiveScheduler::tell_waiting(Time now, Step& step) {
   }
 }
 
-void LiveScheduler::hold(Waiter& waiter, const Decision& decision, Time now) {
+void PodFamily::hold(Waiter& waiter, const Decision& decision, Time now) {
   auto& gangs = static_cast<GangWaiter&>(waiter);
-  gangs.asks = false;
-  gangs.held = assume(decision, now);
+  gangs.held = take_over(gangs, decision, now);
   gangs.held_since = now;
   holding_.insert(gangs.bundle.front());
   account_.lines.take_out(waiter);
 }
 
-std::set<std::string> LiveScheduler::held_hosts(const Waiter& waiter) const {
+std::set<std::string> PodFamily::held_hosts(const Waiter& waiter) const {
   std::set<std::string> hosts;
   for (const std::string& key : gangs_of(waiter).held) {
     hosts.emplace(cluster_.node_of(key));
@@ -76,17 +75,17 @@ std::set<std::string> LiveScheduler::held_hosts(const Waiter& waiter) const {
   return hosts;
 }
 
-bool LiveScheduler::waits_for(const std::string& leaver) const {
+bool PodFamily::waits_for(const std::string& leaver) const {
   return std::any_of(holding_.begin(), holding_.end(),
                      [&](const std::string& front) { return waiters_.at(front).blockers.contains(leaver); });
 }
 
-// The bundles all of whose pods are settled on nodes, of lower priority than that; not what queues have admitted, which
-// goes as a whole or not at all.
-std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below) {
+// The bundles all of whose pods are settled on nodes, of lower priority than that or in a queue, whose rules count
+// instead; not what Kueue's queues have admitted, which goes as a whole or not at all.
+std::vector<PodFamily::Bundle> PodFamily::evictable(std::int64_t below) {
   std::vector<Bundle> found;
   const auto lowest = table_.lowest_bound();
-  if (!lowest || *lowest >= below) {
+  if (!lowest || (*lowest >= below && !quota_use_.has_queues())) {
     return found;
   }
   // Their room is somebody's already, though nobody may have seen yet that they leave.
@@ -98,7 +97,8 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below) 
   }
   const auto settled = [&](const std::string& key) {
     const LivePod& pod = *table_.find_pod(key);
-    return !pod.assumed && !pod.deleting && !pod.queued && pod.priority < below && !leaving.contains(key);
+    return !pod.assumed && !pod.deleting && !pod.queued && (pod.priority < below || is_of_queues(pod.gang)) &&
+           !leaving.contains(key);
   };
   const auto all_settled = [&](const std::string& id) {
     const LiveGang* gang = table_.find(id);
@@ -122,7 +122,7 @@ std::vector<LiveScheduler::Bundle> LiveScheduler::evictable(std::int64_t below) 
 }
 
 // What they hold, for those of which it is not known.
-void LiveScheduler::read_running(const std::vector<Bundle>& bundles) {
+void PodFamily::read_running(const std::vector<Bundle>& bundles) {
   std::vector<Bundle> unread;
   std::map<std::string, std::shared_ptr<ReadRunning>> read;
   for (const Bundle& bundle : bundles) {
@@ -159,6 +159,7 @@ void LiveScheduler::read_running(const std::vector<Bundle>& bundles) {
     for (const RunningGang& gang : could ? cluster_.running() : std::vector<RunningGang>()) {
       if (const auto it = read.find(GangTable::id_of(gang.key)); it != read.end()) {
         it->second->gang = gang;
+        quota_use_.translate(*it->second->gang);
       }
     }
     cluster_.forget_running();
@@ -173,14 +174,14 @@ void LiveScheduler::read_running(const std::vector<Bundle>& bundles) {
 }
 
 // Budgets of several namespaces are not weighed against each other.
-bool LiveScheduler::shielded(const Bundle& bundle) const {
+bool PodFamily::shielded(const Bundle& bundle) const {
   const std::string_view ns = GangTable::namespace_of(bundle.front());
   return std::any_of(bundle.begin(), bundle.end(), [&](const std::string& id) {
     return GangTable::namespace_of(id) != ns && account_.budgets.any_in(GangTable::namespace_of(id));
   });
 }
 
-void LiveScheduler::add_victims(std::int64_t below, std::vector<Victim>& victims) {
+void PodFamily::add_victims(std::int64_t below, std::vector<Victim>& victims) {
   const std::vector<Bundle> bundles = evictable(below);
   read_running(bundles);
   for (const Bundle& bundle : bundles) {
@@ -193,10 +194,10 @@ void LiveScheduler::add_victims(std::int64_t below, std::vector<Victim>& victims
   }
 }
 
-void LiveScheduler::add_leavers(Time now, std::vector<Leaver>& leavers) {
+void PodFamily::add_leavers(Time now, std::vector<Leaver>& leavers) {
   std::set<std::string> counted;
   for (const auto& [id, evicted] : evicted_) {
-    Leaver leaver{.id = id};
+    Leaver leaver{.id = id, .used = quota_use_.of(evicted.gang)};
     for (const auto& [key, uid] : evicted.pods) {
       if (!cluster_.node_of(key).empty() && counted.insert(key).second) {
         leaver.pods.push_back(key);
@@ -219,12 +220,12 @@ void LiveScheduler::add_leavers(Time now, std::vector<Leaver>& leavers) {
   }
 }
 
-bool LiveScheduler::still_leaves(const std::string& id) const {
+bool PodFamily::still_leaves(const std::string& id) const {
   return evicted_.contains(id) || (id.starts_with("pod ") && going_.contains(id.substr(4)));
 }
 
 // Who preempts, as the condition of its victims says.
-Preemptor LiveScheduler::preemptor_of(const Waiter& waiter) {
+Preemptor PodFamily::preemptor_of(const Waiter& waiter) {
   const GangKey& key = waiter.submission->key;
   Preemptor preemptor{.scheduler = options_.schedulers.front(), .gang = key.ns + "/" + key.name, .pod = {}};
   if (waiter.family == this && !gangs_of(waiter).held.empty()) {
@@ -237,12 +238,12 @@ Preemptor LiveScheduler::preemptor_of(const Waiter& waiter) {
   return preemptor;
 }
 
-Leaver LiveScheduler::evict(const RunningGang& victim, const Waiter& by, const Eviction& eviction, Time now,
-                            Step& step) {
+Leaver PodFamily::evict(const RunningGang& victim, const Waiter& by, const Eviction& eviction, Time now, Step& step) {
   const Bundle bundle = table_.bundle(GangTable::id_of(victim.key));
   const std::string& front = bundle.front();
-  Leaver leaver{.id = front.starts_with('/') ? pod_id(front.substr(1)) : "gang " + front};
+  Leaver leaver{.id = front.starts_with('/') ? pod_id(front.substr(1)) : "gang " + front, .used = quota_use_.of(front)};
   Evicted& evicted = evicted_[leaver.id];
+  evicted.gang = front;
   evicted.since = now;
   for (const std::string& id : bundle) {
     const LiveGang* gang = table_.find(id);
@@ -260,7 +261,7 @@ Leaver LiveScheduler::evict(const RunningGang& victim, const Waiter& by, const E
 }
 
 // Takes back what a plan gave away.
-void LiveScheduler::undo(const Decision& decision) {
+void PodFamily::undo(const Decision& decision) {
   for (const PodSetDecision& set : decision.pod_sets) {
     for (const HostShare& share : set.hosts) {
       cluster_.inventory().give(share.node, set.requests, share.count);
@@ -268,8 +269,8 @@ void LiveScheduler::undo(const Decision& decision) {
   }
 }
 
-void LiveScheduler::evict(const Bundle& bundle, std::string_view reason, std::string_view why, const Preemptor* by,
-                          Time now, Step& step) {
+void PodFamily::evict(const Bundle& bundle, std::string_view reason, std::string_view why, const Preemptor* by,
+                      Time now, Step& step) {
   ++step.figures.gangs_evicted;
   step.news.push_back(fmt::format("evicting gang \"{}\", which {}", bundle.front(), why));
   for (const std::string& id : bundle) {
@@ -298,13 +299,13 @@ void LiveScheduler::evict(const Bundle& bundle, std::string_view reason, std::st
 }
 
 // Another pod may have come under the same name.
-bool LiveScheduler::is_gone(const std::string& key, const std::string& uid) {
+bool PodFamily::is_gone(const std::string& key, const std::string& uid) {
   const LivePod* pod = table_.find_pod(key);
   return pod == nullptr || pod->uid != uid || pod->node.empty() || pod->ended();
 }
 
 // Who has left; and who was to be evicted for somebody that does not wait for it any more, and stays.
-void LiveScheduler::follow_evicted() {
+void PodFamily::follow_evicted() {
   for (auto it = evicted_.begin(); it != evicted_.end();) {
     auto& [id, evicted] = *it;
     std::erase_if(evicted.pods, [&](const auto& pod) { return is_gone(pod.first, pod.second); });
@@ -315,7 +316,7 @@ void LiveScheduler::follow_evicted() {
 }
 
 // It may be long since the room was given: the API server binds to any node, whatever became of it.
-bool LiveScheduler::still_good(const std::vector<std::string>& pods) const {
+bool PodFamily::still_good(const std::vector<std::string>& pods) const {
   const Inventory& inventory = cluster_.inventory();
   return std::all_of(pods.begin(), pods.end(), [&](const std::string& key) {
     const auto node = inventory.find(cluster_.node_of(key));
@@ -331,7 +332,7 @@ bool LiveScheduler::still_good(const std::vector<std::string>& pods) const {
   });
 }
 
-void LiveScheduler::keep_held(Time now, Step& step) {
+void PodFamily::keep_held(Time now, Step& step) {
   for (auto it = holding_.begin(); it != holding_.end();) {
     GangWaiter& waiter = waiters_.at(*it);
     if (!keep_held(waiter, now, step)) {
@@ -346,7 +347,7 @@ void LiveScheduler::keep_held(Time now, Step& step) {
   }
 }
 
-bool LiveScheduler::keep_held(GangWaiter& waiter, Time now, Step& step) {
+bool PodFamily::keep_held(GangWaiter& waiter, Time now, Step& step) {
   std::erase_if(waiter.blockers, [&](const std::string& id) { return !account_.still_leaves(id); });
   const bool whole = std::all_of(waiter.held.begin(), waiter.held.end(), [&](const std::string& key) {
     const LivePod* pod = table_.find_pod(key);

@@ -7,10 +7,11 @@
 #include "dialects/core/node.h"
 #include "dialects/core/pod.h"
 #include "dialects/not_live.h"
+#include "dialects/placement_hint.h"
 #include "live/notices.h"
 #include "live/parsed.h"
-#include "live/pod_fields.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
+#include "pods/pod_fields.h"
 
 namespace gantree {
 
@@ -69,8 +70,15 @@ bool is_gated(json::Value spec) {
   return gates && gates.kind() == json::Kind::kArray && !gates.items().empty();
 }
 
+bool takes_kind(const LiveDialect& dialect, std::string_view group, std::string_view kind) {
+  const std::span<const ApiKind> kinds = dialect.kinds();
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [&](const ApiKind& known) { return known.group == group && known.kind == kind; });
+}
+
 // All that stands in the pod itself. It has a spec.
-LivePod read_pod(const LiveObject& object, const NamedObject& named) {
+template <class ReadMarks>
+LivePod read_pod(const LiveObject& object, const NamedObject& named, const ReadMarks& read_marks) {
   const json::Value value = named.object.value;
   const json::Value spec = value["spec"];
   LivePod pod;
@@ -81,18 +89,19 @@ LivePod read_pod(const LiveObject& object, const NamedObject& named) {
   pod.queued = is_of_queue(named.object);
   pod.deleting = text_at(named.object.metadata(), "deletionTimestamp").present();
   pod.created_seconds = created_of(named.object);
+  pod.rank = told_rank(named.object.metadata()).value_or(-1);
   if (pod.node.empty()) {
     read_told(value, pod);
     pod.nominated = nominated_node(value);
     PodNeeds needs = read_needs(object.ns, object.name, spec);
-    needs.refusal = not_honoured_live(named.object.metadata(), spec);
+    read_marks(named, needs);
     if (object.oversized) {
       needs.refusal = fmt::format(
           "takes more than {} KiB to describe, so it is not looked at: its labels, annotations, "
           "tolerations, selectors and affinity are too long",
           kLargestObject >> 10U);
     }
-    if (!needs.refusal.empty() || !needs.claims.empty() || !needs.unsupported.empty()) {
+    if (!needs.refusal.empty() || !needs.lacks.empty() || !needs.claims.empty() || !needs.unsupported.empty()) {
       pod.needs = std::make_unique<PodNeeds>(std::move(needs));
     }
   }
@@ -101,7 +110,7 @@ LivePod read_pod(const LiveObject& object, const NamedObject& named) {
 
 }  // namespace
 
-std::vector<ApiKind> LiveScheduler::kinds() const {
+std::vector<ApiKind> PodFamily::kinds() const {
   std::vector<ApiKind> kinds = {
       {.group = "", .kind = "Node", .versions = {"v1"}, .namespaced = false},
       {.group = "", .kind = "Pod", .versions = {"v1"}, .namespaced = true},
@@ -118,25 +127,28 @@ std::vector<ApiKind> LiveScheduler::kinds() const {
   return kinds;
 }
 
-bool LiveScheduler::takes(std::string_view group, std::string_view kind) const {
+bool PodFamily::takes(std::string_view group, std::string_view kind) const {
   return std::any_of(kinds_.begin(), kinds_.end(),
                      [&](const ApiKind& known) { return known.group == group && known.kind == kind; });
 }
 
-bool LiveScheduler::is_ours(std::string_view scheduler) const {
+bool PodFamily::is_ours(std::string_view scheduler) const {
   return std::find(options_.schedulers.begin(), options_.schedulers.end(), scheduler) != options_.schedulers.end();
 }
 
-void LiveScheduler::touch(const std::string& gang) {
+void PodFamily::touch(const std::string& gang) {
   dirty_.insert(gang);
   if (const auto known = running_.find(gang); known != running_.end()) {
     known->second->stale = true;
     running_.erase(known);
   }
+  if (is_of_queues(gang)) {
+    unmeasured_.insert(gang);
+  }
   unreported_.insert(gang);
 }
 
-Result<> LiveScheduler::changed(LiveObject object, Time now) {
+Result<> PodFamily::changed(LiveObject object, Time now) {
   if (object.group.empty() && object.kind == "Pod") {
     return pod_changed(std::move(object), now);
   }
@@ -156,6 +168,9 @@ Result<> LiveScheduler::changed(LiveObject object, Time now) {
   }
   const NamedObject named{.object = parsed->object, .ns = object.ns, .name = object.name};
   for (const auto& dialect : dialects_) {
+    if (!takes_kind(*dialect, object.group, object.kind)) {
+      continue;
+    }
     if (const std::string gang = dialect->defines(named); !gang.empty()) {
       const bool oversized = object.oversized;
       table_.define(gang, *dialect, std::move(object.text), dialect->partners(named), created_of(named.object));
@@ -174,15 +189,27 @@ Result<> LiveScheduler::changed(LiveObject object, Time now) {
     account_.refused = true;  // others may be evicted now
     return {};
   }
-  config_.insert_or_assign(config_key(object.group, object.kind, object.ns, object.name), std::move(object.text));
+  std::string& known = config_[config_key(object.group, object.kind, object.ns, object.name)];
+  if (known == object.text) {
+    return {};
+  }
+  known = std::move(object.text);
   // All gangs are read in its light, and its own status may be out of date.
-  account_.room_changed = true;
-  config_changed_ = true;
+  note_config(object.group, object.kind);
   reported_structure_.reset();
   return {};
 }
 
-bool LiveScheduler::volume_changed(const LiveObject& object, json::Value value) {
+void PodFamily::note_config(std::string_view group, std::string_view kind) {
+  account_.room_changed = true;
+  config_changed_ = true;
+  account_.queues_changed =
+      account_.queues_changed || std::any_of(dialects_.begin(), dialects_.end(), [&](const auto& dialect) {
+        return dialect->has_queues() && takes_kind(*dialect, group, kind);
+      });
+}
+
+bool PodFamily::volume_changed(const LiveObject& object, json::Value value) {
   if (!object.group.empty()) {
     return false;
   }
@@ -197,7 +224,7 @@ bool LiveScheduler::volume_changed(const LiveObject& object, json::Value value) 
   return false;
 }
 
-Result<> LiveScheduler::node_changed(const LiveObject& object, Time now) {
+Result<> PodFamily::node_changed(const LiveObject& object, Time now) {
   const std::size_t hash = std::hash<std::string>{}(object.text);
   const auto [it, fresh] = node_texts_.try_emplace(object.name, hash);
   if (!fresh && it->second == hash) {
@@ -218,7 +245,7 @@ Result<> LiveScheduler::node_changed(const LiveObject& object, Time now) {
   return {};
 }
 
-Result<> LiveScheduler::pod_changed(LiveObject object, Time now) {
+Result<> PodFamily::pod_changed(LiveObject object, Time now) {
   const auto parsed = parse(object.text);
   if (!parsed) {
     return tl::unexpected(parsed.error());
@@ -255,14 +282,17 @@ Result<> LiveScheduler::pod_changed(LiveObject object, Time now) {
   return own_pod_changed(std::move(object), named, now);
 }
 
-Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& named, Time now) {
+Result<> PodFamily::own_pod_changed(LiveObject object, const NamedObject& named, Time now) {
   const std::string key = key_of(object.ns, object.name);
   if (const json::Value spec = named.object.value["spec"]; !spec || spec.kind() != json::Kind::kObject) {
     return invalid(fmt::format("Pod \"{}\" has no spec", key));
   }
-  LivePod pod = read_pod(object, named);
+  const std::string gang = gang_of(object.ns, object.name, named);
+  LivePod pod = read_pod(object, named, [&](const NamedObject& marked, PodNeeds& needs) {
+    read_marks(marked, gang == GangTable::alone(key), needs);
+  });
   pod.uid = std::move(object.uid);
-  pod.gang = gang_of(object.ns, object.name, named);
+  pod.gang = gang;
   if (!pod.ended()) {
     pod.text = std::move(object.text);
   }
@@ -272,6 +302,8 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
       // Some other change of it was seen before its binding.
       pod.node = before->node;
       pod.assumed = true;
+      pod.rank = before->rank;
+      pod.hint = before->hint;
       pod.text = with_node(pod.text, pod.node);
     } else if (before->assumed && pod.node.empty()) {
       cluster_.remove_pod(key);
@@ -289,14 +321,27 @@ Result<> LiveScheduler::own_pod_changed(LiveObject object, const NamedObject& na
   } else {
     own_nominated_.insert(key);
   }
-  const std::string gang = pod.gang;
   table_.put_pod(key, std::move(pod), now);
   touch(gang);
   return {};
 }
 
+// Marks of families: those of one that is not live are not honoured, and with those of one that is a pod needs a gang.
+void PodFamily::read_marks(const NamedObject& named, bool alone, PodNeeds& needs) const {
+  const json::Value metadata = named.object.metadata();
+  const json::Value spec = named.object.value["spec"];
+  const bool all_live =
+      std::any_of(dialects_.begin(), dialects_.end(), [](const auto& dialect) { return dialect->has_queues(); });
+  needs.refusal = all_live ? "" : not_honoured_live(metadata, spec);
+  for (const auto& dialect : dialects_) {
+    if (alone && needs.lacks.empty()) {
+      needs.lacks = dialect->ungrouped(metadata, spec);
+    }
+  }
+}
+
 // The gang that a pod says it belongs to, and whom it knows to belong to that gang; else a gang of itself alone.
-std::string LiveScheduler::gang_of(const std::string& ns, const std::string& name, const NamedObject& named) {
+std::string PodFamily::gang_of(const std::string& ns, const std::string& name, const NamedObject& named) {
   for (const auto& dialect : dialects_) {
     std::string gang = dialect->gang_of(ns, named.object.metadata());
     if (gang.empty()) {
@@ -311,7 +356,7 @@ std::string LiveScheduler::gang_of(const std::string& ns, const std::string& nam
 }
 
 // A pod that has ended, or is gone, takes no room any more.
-void LiveScheduler::leave(const std::string& key, Time now) {
+void PodFamily::leave(const std::string& key, Time now) {
   const std::string node(cluster_.node_of(key));
   cluster_.remove_pod(key);
   if (!node.empty()) {
@@ -320,14 +365,14 @@ void LiveScheduler::leave(const std::string& key, Time now) {
   }
 }
 
-std::set<std::string> LiveScheduler::take_freed_nodes(Time now) {
+std::set<std::string> PodFamily::take_freed_nodes(Time now) {
   daemons_.expire(now);
   std::set<std::string> freed = daemons_.take_freed();
   account_.room_changed = account_.room_changed || !freed.empty();
   return freed;
 }
 
-void LiveScheduler::pod_removed(const std::string& key, Time now) {
+void PodFamily::pod_removed(const std::string& key, Time now) {
   const bool evicted =
       std::any_of(evicted_.begin(), evicted_.end(), [&](const auto& item) { return item.second.pods.contains(key); });
   account_.ended += table_.find_pod(key) != nullptr && !cluster_.node_of(key).empty() && !evicted ? 1 : 0;
@@ -341,8 +386,8 @@ void LiveScheduler::pod_removed(const std::string& key, Time now) {
   }
 }
 
-void LiveScheduler::removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name,
-                            Time now) {
+void PodFamily::removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name,
+                        Time now) {
   if (kind == "Pod") {
     pod_removed(key_of(ns, name), now);
     return;
@@ -376,11 +421,12 @@ void LiveScheduler::removed(std::string_view group, std::string_view kind, std::
   }
   if (const auto config = config_.find(config_key(group, kind, ns, name)); config != config_.end()) {
     config_.erase(config);
-    account_.room_changed = true;
-    config_changed_ = true;
+    note_config(group, kind);
     return;
   }
-  const std::string gang = key_of(ns, name);
+  const auto dialect =
+      std::find_if(dialects_.begin(), dialects_.end(), [&](const auto& one) { return takes_kind(*one, group, kind); });
+  const std::string gang = dialect == dialects_.end() ? std::string() : (*dialect)->gang_named(ns, name);
   if (table_.find(gang) == nullptr) {
     return;
   }
@@ -390,12 +436,12 @@ void LiveScheduler::removed(std::string_view group, std::string_view kind, std::
   const LiveGang* left = table_.find(gang);
   for (const std::string& key : left == nullptr ? std::set<std::string>() : left->pods) {
     const auto parsed = parse(table_.find_pod(key)->text);
-    for (const auto& dialect : dialects_) {
+    for (const auto& other : dialects_) {
       if (parsed) {
         const std::size_t slash = key.find('/');
-        table_.add_partners(gang, dialect->partners({.object = parsed->object,
-                                                     .ns = std::string_view(key).substr(0, slash),
-                                                     .name = std::string_view(key).substr(slash + 1)}));
+        table_.add_partners(gang, other->partners({.object = parsed->object,
+                                                   .ns = std::string_view(key).substr(0, slash),
+                                                   .name = std::string_view(key).substr(slash + 1)}));
       }
     }
   }

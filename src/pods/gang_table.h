@@ -15,7 +15,7 @@
 
 #include "base/time.h"
 #include "dialects/live.h"
-#include "live/pod_needs.h"
+#include "pods/pod_needs.h"
 
 namespace gantree {
 
@@ -31,6 +31,8 @@ struct LivePod {
   std::string gang;       // id; see GangTable
   std::string text;       // as LiveObject; where assumed, with the node in it; "" where it has ended
   std::string node;       // bound or assumed
+  int rank = -1;          // among the pods of its gang, as its annotations say or are about to; -1: none
+  std::string hint;       // where it is only assumed: the annotations with which it is bound
   std::string nominated;  // the node on which room is made for it, as its status says; only where it has none
   PodPhase phase = PodPhase::kPending;
   std::int64_t priority = 0;
@@ -96,10 +98,16 @@ class GangTable {
   }
   // Pods of no gang are gangs of their own, under this id.
   [[nodiscard]] static std::string alone(std::string_view key) { return "/" + std::string(key); }
-  // The gang for which a decision was made.
+  // The gang for which a decision was made: namespace/name, and behind that the family, where its key has one.
   [[nodiscard]] static std::string id_of(const GangKey& key) {
     const std::string name = key.ns + "/" + key.name;
-    return key.kind == "Pod" ? alone(name) : name;
+    return key.kind == "Pod" ? alone(name) : key.family.empty() ? name : name + kOfFamily + key.family;
+  }
+  // The same without the family, as people know it.
+  [[nodiscard]] static std::string_view name_of(std::string_view id) { return id.substr(0, id.find(kOfFamily)); }
+  [[nodiscard]] static std::string_view family_of(std::string_view id) {
+    const std::size_t at = id.find(kOfFamily);
+    return at == std::string_view::npos ? std::string_view() : id.substr(at + 1);
   }
 
   [[nodiscard]] LivePod* find_pod(std::string_view key);

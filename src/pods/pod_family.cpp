@@ -1,5 +1,5 @@
 // The order of a step, and what keeps a gang from being read.
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ constexpr std::size_t kMostRemarks = 1000;
 
 }  // namespace
 
-LiveScheduler::LiveScheduler(Account& account, SchedulerOptions options)
+PodFamily::PodFamily(Account& account, PodOptions options)
     : options_(std::move(options)),
       dialects_(live_dialects(options_.schedulers)),
       kinds_(kinds()),
@@ -30,16 +30,15 @@ LiveScheduler::LiveScheduler(Account& account, SchedulerOptions options)
   account_.families.push_back(this);
 }
 
-LiveScheduler::LiveScheduler(std::unique_ptr<Alone> alone, SchedulerOptions options)
-    : LiveScheduler(alone->account, std::move(options)) {
+PodFamily::PodFamily(std::unique_ptr<Alone> alone, PodOptions options) : PodFamily(alone->account, std::move(options)) {
   alone_ = std::move(alone);
 }
 
-LiveScheduler::LiveScheduler(SchedulerOptions options) : LiveScheduler(std::make_unique<Alone>(), std::move(options)) {}
+PodFamily::PodFamily(PodOptions options) : PodFamily(std::make_unique<Alone>(), std::move(options)) {}
 
-LiveScheduler::~LiveScheduler() = default;
+PodFamily::~PodFamily() = default;
 
-Step LiveScheduler::step(Time now) {
+Step PodFamily::step(Time now) {
   GANTREE_CHECK(alone_ != nullptr);
   Step step;
   begin(now, step);
@@ -48,7 +47,11 @@ Step LiveScheduler::step(Time now) {
   return step;
 }
 
-void LiveScheduler::begin(Time now, Step& step) {
+void PodFamily::begin(Time now, Step& step) {
+  if (alone_ != nullptr && std::exchange(account_.queues_changed, false)) {
+    account_.quota = Quota();
+    ++account_.quota_version;
+  }
   if (std::exchange(stood_by_, false)) {
     account_.room_changed = true;
     for (const auto& [id, gang] : table_.gangs()) {
@@ -66,10 +69,11 @@ void LiveScheduler::begin(Time now, Step& step) {
   }
   keep_held(now, step);
   read_config(step);
+  measure();
   refresh(now, step);
 }
 
-void LiveScheduler::finish(Time now, Step& step) {
+void PodFamily::finish(Time now, Step& step) {
   tell_waiting(now, step);
   keep_held(now, step);
   bind_promised(now, step);
@@ -77,11 +81,12 @@ void LiveScheduler::finish(Time now, Step& step) {
   clear_own_nominations(now, step);
   report(now, step);
   report_cluster(now, step);
+  report_queues(now, step);
 }
 
 // What concerns the whole cluster is read also while no gang asks: its topologies are measured, its faults told.
-void LiveScheduler::read_config(Step& step) {
-  if (!std::exchange(config_changed_, false)) {
+void PodFamily::read_config(Step& step) {
+  if (!std::exchange(config_changed_, false) && !quota_use_.is_stale()) {
     return;
   }
   remarked_.clear();
@@ -94,10 +99,13 @@ void LiveScheduler::read_config(Step& step) {
   }
   cluster_.forget_running();
   remark(step, faults);
+  if (quota_use_.is_stale()) {
+    set_up_queues(quota);
+  }
   touch_waiting(true);
 }
 
-void LiveScheduler::remark(Step& step, const std::vector<Error>& faults) {
+void PodFamily::remark(Step& step, const std::vector<Error>& faults) {
   for (const Error& fault : faults) {
     if (remarked_.size() >= kMostRemarks) {
       remarked_.clear();
@@ -108,7 +116,7 @@ void LiveScheduler::remark(Step& step, const std::vector<Error>& faults) {
   }
 }
 
-std::size_t LiveScheduler::bytes_of(const Bundle& bundle) {
+std::size_t PodFamily::bytes_of(const Bundle& bundle) {
   std::size_t bytes = 0;
   for (const std::string& id : bundle) {
     if (const LiveGang* gang = table_.find(id)) {
@@ -118,7 +126,7 @@ std::size_t LiveScheduler::bytes_of(const Bundle& bundle) {
   return bytes;
 }
 
-std::optional<Verdict> LiveScheduler::obstacle(const Bundle& bundle) {
+std::optional<Verdict> PodFamily::obstacle(const Bundle& bundle) {
   if (const std::size_t bytes = bytes_of(bundle); bytes > kHeaviestBundle) {
     return Verdict{
         .state = GangState::kRejected,
@@ -151,6 +159,11 @@ std::optional<Verdict> LiveScheduler::obstacle(const Bundle& bundle) {
                        .reason = Reason::kInvalidRequest,
                        .message = fmt::format("Pod \"{}\" {}", key, pod.needs->refusal)};
       }
+      if (!pod.needs->lacks.empty()) {
+        return Verdict{.state = GangState::kWaiting,
+                       .reason = Reason::kGangIncomplete,
+                       .message = fmt::format("Pod \"{}\" {}", key, pod.needs->lacks)};
+      }
       if (!pod.needs->unsupported.empty()) {
         return Verdict{.state = GangState::kRejected,
                        .reason = Reason::kInvalidRequest,
@@ -167,7 +180,7 @@ std::optional<Verdict> LiveScheduler::obstacle(const Bundle& bundle) {
   return std::nullopt;
 }
 
-std::vector<json::Document> LiveScheduler::documents_of(const std::vector<Bundle>& bundles, Step& step) {
+std::vector<json::Document> PodFamily::documents_of(const std::vector<Bundle>& bundles, Step& step) {
   std::vector<json::Document> documents;
   const auto add = [&](const std::string& text) {
     step.figures.bytes_read += text.size();

@@ -25,14 +25,15 @@
 #include "base/time.h"
 #include "dialects/live.h"
 #include "live/account.h"
-#include "live/daemons.h"
 #include "live/decider.h"
 #include "live/family.h"
-#include "live/gang_table.h"
 #include "live/object.h"
 #include "live/order.h"
 #include "live/promises.h"
-#include "live/turns.h"
+#include "pods/daemons.h"
+#include "pods/gang_table.h"
+#include "pods/quota_use.h"
+#include "pods/turns.h"
 #include "state/cluster.h"
 
 namespace gantree {
@@ -40,7 +41,7 @@ namespace gantree {
 struct Notice;
 struct Preemptor;
 
-struct SchedulerOptions {
+struct PodOptions {
   std::vector<std::string> schedulers = default_schedulers();
   std::string instance = "gantree";  // who writes events
   bool preemption = true;            // gangs of lower priority may be evicted
@@ -61,6 +62,7 @@ struct OpenOrder {
   int attempts = 1;
   bool uncertain = false;  // an attempt may have been executed
   bool cluster = false;    // the status of what concerns the whole cluster
+  std::string queue = {};  // the status of that one
 };
 
 // Gangs that start together, as one that asks. The first of them names it.
@@ -74,6 +76,7 @@ struct GangWaiter : Waiter {
 
 // Pods of ours that were evicted for a gang, by key, with their uids.
 struct Evicted {
+  std::string gang;  // the first one, where several start together
   std::map<std::string, std::string> pods;
   Time since = {};
 };
@@ -97,17 +100,18 @@ struct ReadRunning {
 // A gang of which some pods have nodes and others wait.
 struct HalfBound {
   Time since = {};
-  std::optional<Time> given_back;  // its pods were told to leave then
+  std::optional<Time> given_back = {};                     // its pods were told to leave then
+  std::optional<std::chrono::milliseconds> patience = {};  // how long it may be so, where it says that itself
 };
 
-class LiveScheduler final : public Family {
+class PodFamily final : public Family {
  public:
   // On the account of all families, which must outlive it. Who decides for all calls begin(), decides, and calls
   // finish(); step() is for one that is alone.
-  LiveScheduler(Account& account, SchedulerOptions options);
+  PodFamily(Account& account, PodOptions options);
   // Alone, on a cluster of its own.
-  explicit LiveScheduler(SchedulerOptions options);
-  ~LiveScheduler() override;
+  explicit PodFamily(PodOptions options);
+  ~PodFamily() override;
 
   // Who keeps room for pods of ours. Must outlive it, or be taken away (nullptr).
   void rely_on(Promises* promises) { promises_ = promises; }
@@ -157,6 +161,7 @@ class LiveScheduler final : public Family {
   [[nodiscard]] std::set<std::string> held_hosts(const Waiter& waiter) const override;
   [[nodiscard]] bool waits_for(const std::string& leaver) const override;
   void add_victims(std::int64_t below, std::vector<Victim>& victims) override;
+  void add_usage(std::vector<RunningGang>& running, std::vector<QuotaDemand>& leaving) const override;
   [[nodiscard]] std::optional<std::int64_t> lowest_running() const override { return table_.lowest_bound(); }
   void add_leavers(Time now, std::vector<Leaver>& leavers) override;
   [[nodiscard]] bool still_leaves(const std::string& id) const override;
@@ -175,16 +180,19 @@ class LiveScheduler final : public Family {
   struct Half {
     Submission submission;
     Bundle bundle;
+    std::optional<std::chrono::milliseconds> patience = {};
   };
 
   [[nodiscard]] Result<> pod_changed(LiveObject object, Time now);
   [[nodiscard]] Result<> own_pod_changed(LiveObject object, const NamedObject& named, Time now);
   [[nodiscard]] std::string gang_of(const std::string& ns, const std::string& name, const NamedObject& named);
+  void read_marks(const NamedObject& named, bool alone, PodNeeds& needs) const;
   void leave(const std::string& key, Time now);
   void pod_removed(const std::string& key, Time now);
   [[nodiscard]] Result<> node_changed(const LiveObject& object, Time now);
   [[nodiscard]] bool volume_changed(const LiveObject& object, json::Value value);
   [[nodiscard]] bool is_ours(std::string_view scheduler) const;
+  void note_config(std::string_view group, std::string_view kind);
   void touch(const std::string& gang);
   void touch_waiting(bool anew);
 
@@ -210,6 +218,8 @@ class LiveScheduler final : public Family {
   [[nodiscard]] std::vector<json::Document> documents_of(const std::vector<Bundle>& bundles, Step& step);
   [[nodiscard]] std::size_t bytes_of(const Bundle& bundle);
   [[nodiscard]] std::vector<std::string> assume(const Decision& decision, Time now);
+  // Writes down what the pods of a gang are told of their places when they are bound; in the order of the decision.
+  void tell_places(const Decision& decision, const std::vector<std::string>& pods);
   void settle_on(const std::string& pod, const std::string& node, Time now);
   // A pod of another scheduler, as it is now; `pod`: nullptr where it has ended.
   void note_nomination(const std::string& key, const NamedObject& named, const PodRecord* pod);
@@ -223,6 +233,13 @@ class LiveScheduler final : public Family {
 
   [[nodiscard]] std::vector<Bundle> evictable(std::int64_t below);
   void read_running(const std::vector<Bundle>& bundles);
+  // What gangs with queues use of quota, as far as that may have changed.
+  void measure();
+  [[nodiscard]] bool is_of_queues(std::string_view gang) const;
+  [[nodiscard]] std::size_t hash_of_holders(const LiveGang& gang);
+  void set_up_queues(const Quota& queues);
+  // The gang's room and quota were booked, and its pods assumed.
+  [[nodiscard]] std::vector<std::string> take_over(GangWaiter& waiter, const Decision& decision, Time now);
   [[nodiscard]] bool shielded(const Bundle& bundle) const;
   void undo(const Decision& decision);
   [[nodiscard]] Preemptor preemptor_of(const Waiter& waiter);
@@ -233,10 +250,13 @@ class LiveScheduler final : public Family {
   void follow_half_bound(Time now);
   [[nodiscard]] bool is_in_flight(const Bundle& bundle);
   [[nodiscard]] std::vector<Half> read_half_bound(Time now, Step& step);
-  [[nodiscard]] std::optional<Submission> half_started(const Bundle& bundle, Step& step);
+  [[nodiscard]] std::optional<Half> half_started(const Bundle& bundle, Step& step);
+  [[nodiscard]] std::chrono::milliseconds patience_of(const HalfBound& half) const {
+    return half.patience.value_or(options_.give_back_after);
+  }
   void resolve(std::vector<Half>& halves, std::size_t which, Time now, Step& step);
   void give_back(const Half& half, std::string_view why, Time now, Step& step);
-  [[nodiscard]] bool would_fit(const Submission& submission);
+  [[nodiscard]] bool would_fit(Submission submission);
   [[nodiscard]] bool is_given_back(const std::string& gang);
   void keep_held(Time now, Step& step);
   // Whether that was the end of it.
@@ -258,14 +278,15 @@ class LiveScheduler final : public Family {
   // Whether nobody who starts together with that gang has a node.
   [[nodiscard]] bool is_idle(const std::string& id);
   void report_cluster(Time now, Step& step);
+  void report_queues(Time now, Step& step);
   void read_config(Step& step);
   void remark(Step& step, const std::vector<Error>& faults);
   void order(Step& step, Urgency urgency, Write write, OpenOrder open = {});
   void notify(Step& step, const Notice& notice, Time now);
 
-  LiveScheduler(std::unique_ptr<Alone> alone, SchedulerOptions options);
+  PodFamily(std::unique_ptr<Alone> alone, PodOptions options);
 
-  SchedulerOptions options_;
+  PodOptions options_;
   std::vector<std::unique_ptr<LiveDialect>> dialects_;
   std::vector<ApiKind> kinds_;
   std::unique_ptr<Alone> alone_;  // nullptr where others share the account
@@ -273,6 +294,9 @@ class LiveScheduler final : public Family {
   Cluster& cluster_;
   Daemons daemons_{cluster_};
   GangTable table_;
+  QuotaUse quota_use_{account_};
+  std::set<std::string> unmeasured_;             // gangs of which what they use of quota may have changed
+  std::map<std::string, std::size_t> measured_;  // hashes of what held room when they were measured
   Turns turns_;
   Volumes volumes_;
   std::unordered_map<std::string, std::size_t> node_texts_;  // hashes, to pass over heartbeats
@@ -307,6 +331,9 @@ class LiveScheduler final : public Family {
   std::set<std::string> remarked_;  // said once
   std::optional<std::uint64_t> reported_structure_;
   Time cluster_reported_at_ = {};
+  std::map<std::string, std::string> told_queues_;  // what the status of queues was told last, by their config's key
+  bool figures_changed_ = false;                    // what queues tell of themselves may be out of date
+  Time queues_reported_at_ = {};
 };
 
 }  // namespace gantree

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/live/fake_api.h"
+#include "unit/pods/fake_api.h"
 
 namespace gantree {
 namespace {
@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 // Two nodes: one has a gang of low priority, the other one of higher.
 struct Crowd : FakeApi {
-  explicit Crowd(SchedulerOptions options = {}) : FakeApi(std::move(options)) {
+  explicit Crowd(PodOptions options = {}) : FakeApi(std::move(options)) {
     racks(1, 2);
     pod_group("low", 1);
     pods_of("low", 1, {.node = "n0-0", .phase = "Running", .priority = 1});
@@ -85,7 +85,7 @@ TEST(LiveEviction, EqualsAreLeftAlone) {
 }
 
 TEST(LiveEviction, NobodyGoesWhereItIsSwitchedOff) {
-  SchedulerOptions options;
+  PodOptions options;
   options.preemption = false;
   Crowd api(options);
   api.ask(10);

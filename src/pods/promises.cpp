@@ -1,10 +1,10 @@
 // Pods of queues that are ours to bind: where room is kept for them, and nowhere else.
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 
 namespace gantree {
 
 // Queues have decided where they go, so nothing is searched for, and nobody else can get that room.
-void LiveScheduler::bind_promised(Time now, Step& step) {
+void PodFamily::bind_promised(Time now, Step& step) {
   for (auto it = queued_.begin(); promises_ != nullptr && it != queued_.end();) {
     const std::string& key = *it;
     const LivePod* pod = table_.find_pod(key);
@@ -30,7 +30,7 @@ void LiveScheduler::bind_promised(Time now, Step& step) {
   }
 }
 
-std::set<std::string> LiveScheduler::promised_gangs() {
+std::set<std::string> PodFamily::promised_gangs() {
   std::set<std::string> gangs;
   for (const std::string& key : promises_ == nullptr ? std::set<std::string>() : queued_) {
     const LivePod* pod = table_.find_pod(key);

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/live/fake_api.h"
+#include "unit/pods/fake_api.h"
 
 namespace gantree {
 namespace {

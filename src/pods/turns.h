@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "live/gang_table.h"
+#include "pods/gang_table.h"
 
 namespace gantree {
 

@@ -1,4 +1,4 @@
-#include "live/turns.h"
+#include "pods/turns.h"
 
 #include <algorithm>
 #include <map>

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "live/turns.h"
-#include "unit/live/fake_api.h"
+#include "pods/turns.h"
+#include "unit/pods/fake_api.h"
 
 namespace gantree {
 namespace {

@@ -9,7 +9,7 @@
 #include "engine/domain_tree.h"
 #include "live/notices.h"
 #include "live/parsed.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 
 namespace gantree {
 
@@ -71,7 +71,7 @@ std::string placed_message(const Decision& decision, Cluster& cluster) {
 }  // namespace
 
 // Its room there is booked.
-void LiveScheduler::settle_on(const std::string& pod, const std::string& node, Time now) {
+void PodFamily::settle_on(const std::string& pod, const std::string& node, Time now) {
   table_.change_pod(pod, now, [&](LivePod& changed) {
     changed.assumed = true;
     changed.node = node;
@@ -79,7 +79,7 @@ void LiveScheduler::settle_on(const std::string& pod, const std::string& node, T
   });
 }
 
-std::vector<std::string> LiveScheduler::assume(const Decision& decision, Time now) {
+std::vector<std::string> PodFamily::assume(const Decision& decision, Time now) {
   std::vector<std::string> keys;
   for (const PodSetDecision& set : decision.pod_sets) {
     GANTREE_CHECK(set.pods.size() >= static_cast<std::size_t>(set.count));
@@ -97,10 +97,11 @@ std::vector<std::string> LiveScheduler::assume(const Decision& decision, Time no
       }
     }
   }
+  tell_places(decision, keys);
   return keys;
 }
 
-void LiveScheduler::grant(Waiter& waiter, const Decision& decision, Time now, Step& step) {
+void PodFamily::grant(Waiter& waiter, const Decision& decision, Time now, Step& step) {
   auto& gangs = static_cast<GangWaiter&>(waiter);
   const Bundle bundle = gangs.bundle;
   Time since = now;
@@ -109,9 +110,8 @@ void LiveScheduler::grant(Waiter& waiter, const Decision& decision, Time now, St
       since = std::min(since, gang->waiting_since);
     }
   }
-  gangs.asks = false;
   gangs.verdict.reset();
-  for (const std::string& key : assume(decision, now)) {
+  for (const std::string& key : take_over(gangs, decision, now)) {
     order_pod(step, {.verb = WriteVerb::kBind, .pod = key});
   }
   step.figures.waits.push_back(now - since);
@@ -121,7 +121,19 @@ void LiveScheduler::grant(Waiter& waiter, const Decision& decision, Time now, St
   step.wake_by(now);
 }
 
-void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, Time now) {
+std::vector<std::string> PodFamily::take_over(GangWaiter& waiter, const Decision& decision, Time now) {
+  const std::string& front = waiter.bundle.front();
+  waiter.asks = false;
+  waiter.used = decision.used;
+  quota_use_.grant(front, decision.used);
+  measured_.erase(front);
+  if (is_of_queues(front)) {
+    unmeasured_.insert(front);
+  }
+  return assume(decision, now);
+}
+
+void PodFamily::answered(std::uint64_t id, Answer answer, std::string_view, Time now) {
   const auto it = open_.find(id);
   if (it == open_.end()) {
     return;
@@ -138,7 +150,10 @@ void LiveScheduler::answered(std::uint64_t id, Answer answer, std::string_view, 
   }
 }
 
-void LiveScheduler::report_answered(const OpenOrder& open, Answer answer, Time now) {
+void PodFamily::report_answered(const OpenOrder& open, Answer answer, Time now) {
+  if (answer != Answer::kDone && told_queues_.erase(open.queue) > 0) {
+    figures_changed_ = true;
+  }
   if (open.cluster && answer != Answer::kDone) {
     reported_structure_.reset();
     cluster_reported_at_ = now + kLongestBackoff;
@@ -154,7 +169,7 @@ void LiveScheduler::report_answered(const OpenOrder& open, Answer answer, Time n
   }
 }
 
-void LiveScheduler::binding_answered(const OpenOrder& open, Answer answer, Time now) {
+void PodFamily::binding_answered(const OpenOrder& open, Answer answer, Time now) {
   LiveGang* gang = table_.find(open.gang);
   const LivePod* pod = table_.find_pod(open.pod);
   const bool assumed = pod != nullptr && pod->uid == open.uid && pod->assumed;
@@ -191,18 +206,18 @@ void LiveScheduler::binding_answered(const OpenOrder& open, Answer answer, Time 
   }
 }
 
-void LiveScheduler::order_pod(Step& step, OpenOrder open) {
+void PodFamily::order_pod(Step& step, OpenOrder open) {
   const LivePod& pod = *table_.find_pod(open.pod);
   open.uid = pod.uid;
   open.gang = pod.gang;
   Write write{.verb = open.verb,
               .object = pod_ref(open.pod, pod.uid),
               .node = open.verb == WriteVerb::kBind ? pod.node : "",
-              .body = open.body};
+              .body = open.verb == WriteVerb::kBind ? pod.hint : open.body};
   order(step, Urgency::kBinding, std::move(write), std::move(open));
 }
 
-void LiveScheduler::order_again(Time now, Step& step) {
+void PodFamily::order_again(Time now, Step& step) {
   while (!again_.empty() && again_.begin()->first <= now) {
     OpenOrder open = std::move(again_.begin()->second);
     again_.erase(again_.begin());
@@ -231,12 +246,14 @@ void LiveScheduler::order_again(Time now, Step& step) {
   }
 }
 
-void LiveScheduler::forget(const std::string& key, Time now) {
+void PodFamily::forget(const std::string& key, Time now) {
   cluster_.remove_pod(key);
   table_.change_pod(key, now, [](LivePod& pod) {
     pod.assumed = false;
     pod.text = without_node(pod.text, pod.node);
     pod.node.clear();
+    pod.hint.clear();
+    pod.rank = -1;
   });
   account_.room_changed = true;
   const LivePod& pod = *table_.find_pod(key);
@@ -247,7 +264,7 @@ void LiveScheduler::forget(const std::string& key, Time now) {
   }
 }
 
-void LiveScheduler::forget_assumed(const std::set<std::string>& pods, Time now) {
+void PodFamily::forget_assumed(const std::set<std::string>& pods, Time now) {
   for (const std::string& key : pods) {
     if (const LivePod* pod = table_.find_pod(key); pod != nullptr && pod->assumed) {
       forget(key, now);
@@ -255,7 +272,7 @@ void LiveScheduler::forget_assumed(const std::set<std::string>& pods, Time now) 
   }
 }
 
-void LiveScheduler::stop_leading(Time now) {
+void PodFamily::stop_leading(Time now) {
   // What may have been done stays booked until its event tells. So does what was answered: the answer may have been
   // faster than the event.
   std::set<std::string> undone;
@@ -279,7 +296,7 @@ void LiveScheduler::stop_leading(Time now) {
   forget_assumed(undone, now);
 }
 
-void LiveScheduler::note_under_way() {
+void PodFamily::note_under_way() {
   under_way_.clear();
   for (auto& [id, open] : open_) {
     if (open.verb == WriteVerb::kBind) {
@@ -290,7 +307,7 @@ void LiveScheduler::note_under_way() {
   }
 }
 
-void LiveScheduler::start_leading(Time now) {
+void PodFamily::start_leading(Time now) {
   std::erase_if(again_, [&](const auto& item) {
     const OpenOrder& open = item.second;
     return open.verb != WriteVerb::kBind || !open.uncertain || !under_way_.contains(open.pod);
@@ -308,13 +325,13 @@ void LiveScheduler::start_leading(Time now) {
   forget_assumed(unseen, now);
 }
 
-void LiveScheduler::stand_by() {
+void PodFamily::stand_by() {
   dirty_.clear();
   unreported_.clear();
   stood_by_ = true;
 }
 
-void LiveScheduler::order(Step& step, Urgency urgency, Write write, OpenOrder open) {
+void PodFamily::order(Step& step, Urgency urgency, Write write, OpenOrder open) {
   const std::uint64_t id = ++account_.orders;
   if (urgency != Urgency::kEvent) {
     open_.emplace(id, std::move(open));

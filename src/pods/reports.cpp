@@ -5,7 +5,7 @@
 
 #include "live/notices.h"
 #include "live/parsed.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 
 namespace gantree {
 
@@ -44,11 +44,11 @@ ObjectRef ref_of(const Parsed& parsed) {
 
 }  // namespace
 
-void LiveScheduler::notify(Step& step, const Notice& notice, Time now) {
+void PodFamily::notify(Step& step, const Notice& notice, Time now) {
   order(step, Urgency::kEvent, event(notice, options_.instance, ++events_, now));
 }
 
-void LiveScheduler::tell(const Bundle& bundle, Verdict verdict, Time now, Step& step) {
+void PodFamily::tell(const Bundle& bundle, Verdict verdict, Time now, Step& step) {
   const bool placed = verdict.state == GangState::kPlaced;
   if (verdict.reason == Reason::kGangIncomplete && !placed) {
     Time since = now;
@@ -94,7 +94,9 @@ void LiveScheduler::tell(const Bundle& bundle, Verdict verdict, Time now, Step& 
       notify(step,
              {.about = std::move(*about),
               .warning = !placed,
-              .reason = placed ? "Scheduled" : to_string(verdict.reason),
+              .reason = placed                     ? "Scheduled"
+                        : gang->dialect != nullptr ? gang->dialect->event_reason(verdict)
+                                                   : to_string(verdict.reason),
               .action = placed ? "Binding" : "Scheduling",
               .note = verdict.message},
              now);
@@ -102,7 +104,7 @@ void LiveScheduler::tell(const Bundle& bundle, Verdict verdict, Time now, Step& 
   }
 }
 
-void LiveScheduler::tell_pods(const LiveGang& gang, const Verdict& verdict, Time now, Step& step) {
+void PodFamily::tell_pods(const LiveGang& gang, const Verdict& verdict, Time now, Step& step) {
   const std::string message = condition_message(verdict);
   for (const std::string& key : gang.pods) {
     LivePod& pod = *table_.find_pod(key);
@@ -123,7 +125,7 @@ void LiveScheduler::tell_pods(const LiveGang& gang, const Verdict& verdict, Time
   }
 }
 
-bool LiveScheduler::is_idle(const std::string& id) {
+bool PodFamily::is_idle(const std::string& id) {
   const Bundle bundle = table_.bundle(id);
   return std::all_of(bundle.begin(), bundle.end(), [&](const std::string& member) {
     const LiveGang* gang = table_.find(member);
@@ -131,7 +133,7 @@ bool LiveScheduler::is_idle(const std::string& id) {
   });
 }
 
-void LiveScheduler::report(Time now, Step& step) {
+void PodFamily::report(Time now, Step& step) {
   std::set<std::string> later;
   for (const std::string& id : unreported_) {
     LiveGang* gang = table_.find(id);
@@ -173,7 +175,7 @@ void LiveScheduler::report(Time now, Step& step) {
   unreported_ = std::move(later);
 }
 
-void LiveScheduler::report_cluster(Time now, Step& step) {
+void PodFamily::report_cluster(Time now, Step& step) {
   const std::uint64_t structure = cluster_.inventory().structure();
   if (reported_structure_ == structure) {
     return;

@@ -1,4 +1,4 @@
-#include "live/daemons.h"
+#include "pods/daemons.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "live/object.h"
-#include "live/scheduler.h"
+#include "pods/pod_family.h"
 
 namespace gantree {
 
@@ -33,7 +33,7 @@ struct PodSpec {
 
 class FakeApi {
  public:
-  explicit FakeApi(SchedulerOptions options = {}) : scheduler(std::move(options)) {}
+  explicit FakeApi(PodOptions options = {}) : scheduler(std::move(options)) {}
 
   void node(const std::string& name, const std::string& labels, int gpus) {
     send("", "v1", "Node",
@@ -196,7 +196,7 @@ class FakeApi {
     return all;
   }
 
-  LiveScheduler scheduler;
+  PodFamily scheduler;
   Time now = kStart;
   std::map<std::string, PodSpec> pods;
   std::map<std::string, std::string> uids;

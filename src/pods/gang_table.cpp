@@ -1,4 +1,4 @@
-#include "live/gang_table.h"
+#include "pods/gang_table.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,9 +1,9 @@
 // Room for pods of DaemonSets that nodes are about to get.
-#include "live/daemons.h"
+#include "pods/daemons.h"
 
 #include <gtest/gtest.h>
 
-#include "unit/live/fake_api.h"
+#include "unit/pods/fake_api.h"
 
 namespace gantree {
 namespace {
