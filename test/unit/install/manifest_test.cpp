@@ -76,7 +76,7 @@ TEST(Manifest, ServesTheSchedulersThatEveryCommandServesByDefault) {
   const std::string names = fmt::format("{}", fmt::join(default_schedulers(), ","));
   EXPECT_EQ(names, "gantree,koord-scheduler") << "pods of a family that is not live are left to others";
   EXPECT_NE(to_yaml(made({})).find("--scheduler-names=" + names + "\n"), std::string::npos);
-  EXPECT_EQ(SchedulerOptions().schedulers, default_schedulers());
+  EXPECT_EQ(PodOptions().schedulers, default_schedulers());
   EXPECT_EQ(DoctorOptions().schedulers, default_schedulers());
 }
 
