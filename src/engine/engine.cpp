@@ -24,6 +24,9 @@ namespace gantree {
 namespace {
 
 constexpr std::size_t kMostOccupied = 64;
+// Work of one decision (search.h): to find a placement, and to find out why there is none.
+constexpr std::int64_t kWork = 16'000'000;
+constexpr std::int64_t kWorkForReason = 4'000'000;
 // What the counts of all shapes of a gang may take, and about what they take for one shape and host.
 constexpr std::size_t kMaxCountBytes = std::size_t{512} * 1024 * 1024;
 constexpr std::size_t kCountBytes = 10;
@@ -184,7 +187,7 @@ struct Engine::Parts {
             [this](const Part& part, Fill fill) -> SlotCounts& {
               return cache.get(part.topology, tree(part.topology), *part.shape, part.slices, fill);
             },
-            [this, &gang](TopologyId id, int level) { return occupied(gang.exclusive_kind, id, level); }};
+            [this, &gang](TopologyId id, int level) { return occupied(gang.exclusive_kind, id, level); }, &work};
   }
 
   void book(const Gang& gang, const Placement& placement, int by) {
@@ -218,6 +221,7 @@ struct Engine::Parts {
 
   Inventory& inventory;
   CountsCache cache;
+  Budget work{0};  // of the decision that is being made
   const TreeOf tree_of = [this](TopologyId id) -> const DomainTree& { return tree(id); };
   AnswerScratch scratch;
   std::vector<Topology> topologies;
@@ -302,6 +306,7 @@ Outcome Engine::place(const Gang& gang) {
     }
     return verdict;
   };
+  parts_->work = Budget(kWork);
   const CountChoice now = most_that_fit(gang.root, fits_now);
   if (now.counts) {
     if (found_for != *now.counts) {
@@ -311,11 +316,13 @@ Outcome Engine::place(const Gang& gang) {
     outcome.placement = in_rank_order(gang, plan, answer.shares, parts_->tree_of);
     return checked(gang, std::move(outcome));
   }
+  parts_->work = Budget(kWorkForReason);
   const CountChoice ever = least_that_fit(
       gang.root, [&](const Counts& counts) { return search(context, make_plan(gang, counts), Fill::kEmpty).verdict; });
   outcome.refusal = ever.counts   ? now.proven ? Refusal::kBusy : Refusal::kSearchLimit
                     : ever.proven ? Refusal::kTooLarge
                                   : Refusal::kSearchLimit;
+  parts_->work = Budget(kWorkForReason);
   if (outcome.refusal == Refusal::kSearchLimit) {
     outcome.refusal = refusal_by_culprit(context, gang, ever.counts.has_value());
   }
@@ -324,6 +331,11 @@ Outcome Engine::place(const Gang& gang) {
 }
 
 std::optional<bool> Engine::fits(const Gang& gang) {
+  Budget work(kWork);
+  return fits(gang, work);
+}
+
+std::optional<bool> Engine::fits(const Gang& gang, Budget& work) {
   parts_->trim();
   const SearchContext context = parts_->context(gang);
   if (asks_for_nothing(gang)) {
@@ -332,8 +344,10 @@ std::optional<bool> Engine::fits(const Gang& gang) {
   if (many_sets(gang) && too_many_shapes(gang, parts_->inventory.size())) {
     return std::nullopt;
   }
+  parts_->work = work;
   const CountChoice now =
       least_that_fit(gang.root, [&](const Counts& counts) { return search_any(context, make_plan(gang, counts)); });
+  work = parts_->work;
   return now.counts ? std::optional(true) : now.proven ? std::optional(false) : std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/budget.h"
 #include "engine/domain_tree.h"
 #include "engine/inventory.h"
 #include "model/decision.h"
@@ -61,6 +62,8 @@ class Engine {
   // Whether place() would find one; none where that takes long to find out. Asks neither for the best nor, where there
   // is none, for the reason.
   [[nodiscard]] std::optional<bool> fits(const Gang& gang);
+  // The same, with what work (search.h) is left.
+  [[nodiscard]] std::optional<bool> fits(const Gang& gang, Budget& work);
   // Holds a placement against the gang and the hosts as they are now. One that breaks a rule is told of and becomes
   // a refusal: the gang waits.
   [[nodiscard]] Outcome checked(const Gang& gang, Outcome outcome);

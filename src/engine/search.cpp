@@ -19,10 +19,13 @@ namespace {
 
 constexpr std::int64_t kSmallSearchSteps = 4'000'000;  // where exactness is within reach
 constexpr std::int64_t kAnySteps = 2'000'000;          // to find out whether there is a placement at all
-constexpr std::int64_t kSubsetSteps = 500'000;         // or whether there is one for some of the groups
 constexpr std::uint32_t kSmall = 256;                  // hosts
 constexpr std::int64_t kPackSteps = 262'144;           // to improve on a greedy placement
 constexpr std::int64_t kPackStepsPerPod = 256;
+constexpr std::int64_t kStepsPerHost = 16;             // of work, to book pods on a host and to count it again
+constexpr std::int64_t kStepsPerPart = 64;             // of work, to place a part at all
+constexpr std::int64_t kLeastSteps = 4096;             // to place something well, however little work is left
+constexpr std::int64_t kWorkShare = 4;                 // of the work that is left, what one attempt may take
 constexpr std::int64_t kGroupSteps = std::int64_t{32} * 1024;  // to look for a better domain once a group has one
 
 }  // namespace
@@ -60,6 +63,7 @@ const std::vector<bool>* Search::occupied(const PlanNode& node, int level, std::
   std::vector<bool>& taken = taken_[{&node, level}];
   taken = others != nullptr ? *others : std::vector<bool>(domains.size(level));
   owned_.mark(domains, topology, level, owner(node), taken);
+  work(static_cast<std::int64_t>(owned_.size()) + domains.size(level) / 64);
   return &taken;
 }
 
@@ -68,23 +72,33 @@ std::optional<Shares> Search::place_part(std::size_t part, const Scope& scope) {
   const SlotCounts& slots = counts(part);
   const DomainTree& tree = slots.tree();
   const bool small = tree.size(tree.host_level()) <= kSmall;
-  Budget effort(small ? kSmallSearchSteps : kPackSteps + kPackStepsPerPod * what.count);
-  switch (what.packing) {
-    case Packing::kSpread:
-      return fill_evenly(slots, scope, what.count);
-    case Packing::kBalanced:
-      return fill_balanced(slots, scope, what.level, what.count, effort);
-    case Packing::kNearest:
-      return fill_nearest(slots, scope, what.level, what.count, effort);
-    case Packing::kTightest:
-      if (free_filling_[part]) {
-        return fill_tightest(slots, scope, what.count);
-      }
-      break;
-    case Packing::kPack:
-      break;
-  }
-  return pack(slots, scope, what.count, effort);
+  const std::int64_t steps = share_of_work(small ? kSmallSearchSteps : kPackSteps + kPackStepsPerPod * what.count);
+  Budget effort(steps);
+  const auto placed = [&]() -> std::optional<Shares> {
+    switch (what.packing) {
+      case Packing::kSpread:
+        return fill_evenly(slots, scope, what.count);
+      case Packing::kBalanced:
+        return fill_balanced(slots, scope, what.level, what.count, effort);
+      case Packing::kNearest:
+        return fill_nearest(slots, scope, what.level, what.count, effort);
+      case Packing::kTightest:
+        if (free_filling_[part]) {
+          return fill_tightest(slots, scope, what.count);
+        }
+        break;
+      case Packing::kPack:
+        break;
+    }
+    return pack(slots, scope, what.count, effort);
+  };
+  auto shares = placed();
+  work(steps - effort.left() + kStepsPerPart);
+  return shares;
+}
+
+std::int64_t Search::share_of_work(std::int64_t steps) const {
+  return std::min(steps, std::max(kLeastSteps, context_.work->left() / kWorkShare));
 }
 
 void Search::take(std::size_t part, const Shares& shares) {
@@ -92,6 +106,7 @@ void Search::take(std::size_t part, const Shares& shares) {
   for (const HostPods& share : shares) {
     context_.inventory.take(tree.node(share.host), plan_.parts[part].shape->requests, share.count);
   }
+  work(kStepsPerHost * static_cast<std::int64_t>(shares.size()));
   shares_[part] = shares;
 }
 
@@ -199,144 +214,6 @@ std::optional<SearchAnswer> Search::single_alone(const PlanNode& alone, std::siz
   return found();
 }
 
-// Whether no domain of a level has as much of some resource as the parts below a node need of it. Only on few hosts.
-bool Search::short_of_a_resource(const PlanNode& node, int required) {
-  const std::vector<std::size_t> parts = parts_of(node);
-  if (!small_ || parts.size() < 2 || !joinable(parts)) {
-    return false;
-  }
-  Amounts wanted;
-  for (const std::size_t part : parts) {
-    for (const auto& [resource, amount] : plan_.parts[part].shape->requests.entries()) {
-      std::int64_t all = 0;
-      if (__builtin_mul_overflow(amount, plan_.parts[part].count, &all)) {
-        return true;
-      }
-      wanted.add(resource, all);
-    }
-  }
-  const DomainTree& domains = counts(parts.front()).tree();
-  const auto have = [&](std::uint32_t host, ResourceId resource) {
-    const NodeId at = domains.node(host);
-    const bool usable = std::any_of(parts.begin(), parts.end(), [&](std::size_t part) {
-      return counts_[part]->slots(host) > 0 && plan_.parts[part].shape->requests.get(resource) > 0;
-    });
-    const Inventory& inventory = context_.inventory;
-    return !usable ? 0 : fill_ == Fill::kNow ? inventory.free(at, resource) : inventory.allocatable(at, resource);
-  };
-  const auto enough = [&](Domain domain) {
-    const Range hosts = domains.hosts(domain);
-    return std::all_of(wanted.entries().begin(), wanted.entries().end(), [&](const auto& entry) {
-      std::int64_t sum = 0;
-      for (std::uint32_t host = hosts.begin; host < hosts.end; ++host) {
-        sum += have(host, entry.first);
-      }
-      return sum >= entry.second;
-    });
-  };
-  if (required < 0) {
-    return !enough(kWholeTree);
-  }
-  bool found = false;
-  for (std::uint32_t d = 0; d < domains.size(required) && !found; ++d) {
-    found = enough({required, d});
-  }
-  return !found;
-}
-
-// Whether some part fits into no domain even by itself, or the pods of one shape below a node do not together.
-bool Search::hopeless(const PlanNode& node, int required) {
-  required = node.groups > 1 ? required : std::max(required, node.required);
-  if (!node.leaf()) {
-    return std::any_of(node.children.begin(), node.children.end(),
-                       [&](const PlanNode& child) { return hopeless(child, required); }) ||
-           too_many_of_a_shape(node, required) || short_of_a_resource(node, required);
-  }
-  const int need = plan_.parts[node.part].count;
-  return !can_hold(counts(node.part), {.within = kWholeTree, .required = required}, need);
-}
-
-// Whether more groups want a domain of a level to themselves than there are domains that nobody has.
-bool Search::too_many_alone() {
-  std::map<std::pair<TopologyId, int>, std::int64_t> wanted;
-  const auto count = [&](const auto& self, const PlanNode& node) -> void {
-    // Only the outermost: a group around others may share a domain with them.
-    if (node.exclusive >= 0) {
-      wanted[{plan_.parts[parts_of(node).front()].topology, node.exclusive}] += node.groups;
-      return;
-    }
-    for (const PlanNode& child : node.children) {
-      self(self, child);
-    }
-  };
-  count(count, plan_.root);
-  return std::any_of(wanted.begin(), wanted.end(), [&](const auto& entry) {
-    const auto& [topology, level] = entry.first;
-    const auto part =
-        std::find_if(plan_.parts.begin(), plan_.parts.end(), [&](const Part& one) { return one.topology == topology; });
-    const DomainTree& domains = context_.counts(*part, fill_).tree();
-    const std::vector<bool>* taken = fill_ == Fill::kNow ? context_.occupied(topology, level) : nullptr;
-    const std::int64_t gone = taken == nullptr ? 0 : std::count(taken->begin(), taken->end(), true);
-    return entry.second > static_cast<std::int64_t>(domains.size(level)) - gone;
-  });
-}
-
-bool Search::too_many_of_a_shape(const PlanNode& node, int required) {
-  std::vector<Part> shapes;
-  for (const std::size_t p : parts_of(node)) {
-    const Part& part = plan_.parts[p];
-    const auto like = std::find_if(shapes.begin(), shapes.end(), [&](const Part& other) {
-      return other.topology == part.topology && (other.shape == part.shape || *other.shape == *part.shape);
-    });
-    if (like == shapes.end()) {
-      shapes.push_back(part);
-      shapes.back().slices.clear();
-    } else if (__builtin_add_overflow(like->count, part.count, &like->count)) {
-      return true;
-    }
-  }
-  return std::any_of(shapes.begin(), shapes.end(), [&](const Part& part) {
-    return !can_hold(context_.counts(part, fill_), {.within = kWholeTree, .required = required}, part.count);
-  });
-}
-
-// Whether some of the groups do not fit even without the others: those that are hardest to place first, more and more
-// of them as long as that can be decided.
-bool Search::some_do_not_fit() {
-  const PlanNode* node = &plan_.root;
-  while (node->children.size() == 1) {
-    node = &node->children.front();
-  }
-  std::vector<std::tuple<double, std::string_view, std::vector<std::size_t>>> order;  // (-weight, name, parts)
-  for (const PlanNode& child : node->children) {
-    double weight = 0;
-    std::vector<std::size_t> parts = parts_of(child);
-    for (const std::size_t part : parts) {
-      const double there = std::max(1, counts(part).capacity(kWholeTree));
-      weight += plan_.parts[part].count / there;
-    }
-    const std::string_view name = plan_.parts[parts.front()].name;
-    order.emplace_back(-weight, name, std::move(parts));
-  }
-  std::sort(order.begin(), order.end());
-  Budget effort(kSubsetSteps);
-  std::vector<std::size_t> parts;
-  std::size_t tried = 0;
-  for (std::size_t g = 0; g + 1 < order.size(); ++g) {
-    const auto& own = std::get<2>(order[g]);
-    parts.insert(parts.end(), own.begin(), own.end());
-    if (parts.size() < tried + 2) {
-      continue;
-    }
-    tried = parts.size();
-    const JointVerdict verdict = jointly(plan_.root, kWholeTree, parts, effort, true).verdict;
-    if (verdict != JointVerdict::kFound) {
-      return verdict == JointVerdict::kNone;
-    }
-  }
-  return false;
-}
-
 // One tree, and nothing that asks for even shares.
 bool Search::joinable(const std::vector<std::size_t>& parts) const {
   return std::all_of(parts.begin(), parts.end(), [&](std::size_t p) {
@@ -381,7 +258,10 @@ JointAnswer Search::jointly(const PlanNode& node, Domain within, const std::vect
     problem.parts.push_back({&counts(part), plan_.parts[part].count});
   }
   add_rules(node, parts, problem);
-  return place_jointly(problem, budget);
+  const std::int64_t before = budget.left();
+  JointAnswer answer = place_jointly(problem, budget);
+  work(before - budget.left());
+  return answer;
 }
 
 bool Search::place_all(const JointAnswer& answer, const std::vector<std::size_t>& parts) {
@@ -546,6 +426,9 @@ SearchAnswer Search::together() {
   if (!done && verdict == JointVerdict::kGaveUp) {
     if (auto answer = single_alike()) {
       return std::move(*answer);
+    }
+    if (auto answer = each_alone(); answer && answer->verdict != Verdict::kGaveUp) {
+      return answer->rough ? improved(std::move(*answer)) : std::move(*answer);
     }
   }
   if (!done && verdict == JointVerdict::kGaveUp && fill_ == Fill::kNow && small_ && joinable(all)) {

@@ -23,6 +23,9 @@ struct SearchContext {
   Inventory& inventory;
   CountsOf counts;
   OccupiedOf occupied;
+  // What all searches of one decision may take together, whatever the gang: hosts and domains looked at, and steps of
+  // tables. Where it is exhausted they give up.
+  Budget* work;
 };
 
 enum class Verdict : std::uint8_t { kFound, kNone, kGaveUp };

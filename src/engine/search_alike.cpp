@@ -76,18 +76,29 @@ SearchAnswer search(const SearchContext& context, const GangPlan& plan, Fill fil
 }
 
 Verdict search_any(const SearchContext& context, const GangPlan& plan) {
+  const bool few = plan.parts.size() <= kFewParts;
+  const std::optional<AlikePlan> alike = few ? std::nullopt : AlikePlan::of(plan);
+  const GangPlan& counted = alike ? alike->merged() : plan;
+  const auto verdict = [&](const SearchAnswer& answer, Search& by) {
+    const bool apart = answer.verdict != Verdict::kFound || !alike || alike->apart(answer.shares, by.tree());
+    return apart ? answer.verdict : Verdict::kGaveUp;
+  };
+  if (!few) {
+    Search alone(context, counted, Fill::kNow);
+    const std::optional<SearchAnswer> answer = alone.each_alone();
+    if (answer && answer->verdict != Verdict::kGaveUp) {
+      return verdict(*answer, alone);
+    }
+  }
   if (plan.parts.size() > 1 && Search(context, plan, Fill::kNow).found_quickly()) {
     return Verdict::kFound;
   }
-  if (plan.parts.size() <= kFewParts) {
+  if (few) {
     return search(context, plan, Fill::kNow).verdict;
   }
   // Of many parts only what can be decided all at once: going through them again and again takes long.
-  const std::optional<AlikePlan> alike = AlikePlan::of(plan);
-  Search all(context, alike ? alike->merged() : plan, Fill::kNow);
-  const SearchAnswer together = all.together();
-  const bool found = together.verdict == Verdict::kFound && (!alike || alike->apart(together.shares, all.tree()));
-  return found || together.verdict != Verdict::kFound ? together.verdict : Verdict::kGaveUp;
+  Search all(context, counted, Fill::kNow);
+  return verdict(all.together(), all);
 }
 
 }  // namespace gantree

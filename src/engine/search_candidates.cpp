@@ -12,10 +12,11 @@ namespace gantree {
 
 namespace {
 
-constexpr std::size_t kKept = 16;            // lists at a time
+constexpr std::size_t kKept = 256;           // lists at a time
 constexpr std::size_t kLongest = 1024;       // domains in each
 constexpr std::size_t kMostChanged = 256;    // domains that have changed since it was made
 constexpr std::uint32_t kWorthKeeping = 64;  // domains of a level
+constexpr std::int64_t kStepsPerLook = 4;    // of work: a domain that is looked at closely
 
 }  // namespace
 
@@ -85,15 +86,18 @@ std::vector<Domain> Search::candidates(const PlanNode& node, Domain within, int 
   if (const SlotCounts* joint = joint_counts(node, pieces)) {
     asked.all.emplace_back(joint, pieces);
   }
+  std::int64_t looks = 1;
   const auto holds = [&](const Domain& domain) {
+    ++looks;
     return std::all_of(asked.all.begin(), asked.all.end(),
                        [&](const auto& part) { return part.first->capacity(domain) >= part.second; }) &&
            (level < tree.host_level() || room_for(*on_one_host, tree.node(domain.index)));
   };
-  if (node.exclusive >= 0 || most >= kLongest || tree.below(within, level).size() < kWorthKeeping) {
-    return holders(first, scope, level, asked.first.second, holds, most);
-  }
-  return kept_candidates(std::move(asked), holds, most);
+  const bool all = node.exclusive >= 0 || most >= kLongest || tree.below(within, level).size() < kWorthKeeping;
+  std::vector<Domain> found = all ? holders(first, scope, level, asked.first.second, holds, most)
+                                  : kept_candidates(std::move(asked), holds, most);
+  work(kStepsPerLook * looks + (all ? tree.below(within, level).size() / 4 : 0));
+  return found;
 }
 
 std::vector<Domain> Search::kept_candidates(Asked asked, const std::function<bool(const Domain&)>& holds,
@@ -128,6 +132,7 @@ Search::Rank Search::rank(const Asked& asked, std::uint32_t index) {
 void Search::list_candidates(KeptCandidates& kept, const std::function<bool(const Domain&)>& holds) {
   const Asked& asked = kept.asked;
   const SlotCounts& slots = *asked.first.first;
+  work(slots.tree().below(asked.within, asked.level).size() / 4);
   kept.order.clear();
   kept.changed.clear();
   kept.position = context_.inventory.position();

@@ -42,7 +42,7 @@ class Restarts {
   }
 
   bool run(int attempts) {
-    for (attempt_ = 0; attempt_ < attempts && !budget_.exhausted(); ++attempt_) {
+    for (attempt_ = 0; attempt_ < attempts && !budget_.exhausted() && !search_.tired(); ++attempt_) {
       if (place(search_.plan_.root, kWholeTree)) {
         return true;
       }
@@ -109,6 +109,9 @@ bool Restarts::place(const PlanNode& node, Domain within) {
   }
   if (node.required <= within.level) {
     return place_children(node, within);
+  }
+  if (search_.tired()) {
+    return false;
   }
   std::vector<Domain> domains = attempt_ % 3 == 0 ? search_.candidates(node, within, node.required, kDomainsTried)
                                                   : search_.candidates(node, within, node.required);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kPackSteps = 262'144;  // to place a group in a domain
 constexpr std::int64_t kJointShare = 8;       // of the steps left, what placing a whole group at once may take
+constexpr std::int64_t kStepsToEmpty = 8;     // of work, a host and shape
 constexpr std::size_t kMaxTries = 64;         // candidate domains of one level that are tried
 constexpr std::size_t kFewParts = 8;          // of which going back mostly finds a way
 constexpr std::int64_t kPatience = 64;        // dead ends of more parts, and four more a part, before starting over
@@ -52,13 +54,31 @@ class Emptied {
 
 }  // namespace
 
+std::int64_t Search::shapes() const {
+  std::vector<const PodShape*> all;
+  for (const Part& part : plan_.parts) {
+    all.push_back(part.shape);
+  }
+  std::sort(all.begin(), all.end(), [](const PodShape* a, const PodShape* b) { return *a < *b; });
+  return std::unique(all.begin(), all.end(), [](const PodShape* a, const PodShape* b) { return *a == *b; }) -
+         all.begin();
+}
+
 SearchAnswer Search::step_by_step() {
   if (fill_ == Fill::kNow) {
     return improved(some_order());
   }
-  // Steps book what they place, so that the next sees it: they need a cluster that is empty indeed.
+  // Steps book what they place, so that the next sees it: they need a cluster that is empty indeed, and every shape is
+  // counted anew there, and again afterwards.
+  const auto hosts = static_cast<std::int64_t>(tree().size(tree().host_level()));
+  if (const std::int64_t steps = kStepsToEmpty * hosts * shapes(); context_.work->can_spend(steps)) {
+    work(steps);
+  } else {
+    return {.verdict = Verdict::kGaveUp, .shares = {}};
+  }
   const Emptied emptied(context_.inventory, tree());
-  const SearchContext nobody{context_.inventory, context_.counts, [](TopologyId, int) { return nullptr; }};
+  const SearchContext nobody{context_.inventory, context_.counts, [](TopologyId, int) { return nullptr; },
+                             context_.work};
   return Search(nobody, plan_, Fill::kNow).some_order();
 }
 
@@ -127,25 +147,26 @@ void Search::own_below(const PlanNode& node) {
 
 // Children with a required level first, lowest level first, then the largest.
 std::vector<Search::Pending> Search::expand(const PlanNode& node, Domain within, const Pending* rest) const {
-  std::vector<const PlanNode*> order;
-  for (const PlanNode& child : node.children) {
-    order.push_back(&child);
-  }
-  const auto pods = [&](const PlanNode& child) {
-    int sum = 0;
-    for (const std::size_t part : parts_of(child)) {
-      sum += plan_.parts[part].count;
-    }
-    return sum;
+  struct Child {
+    const PlanNode* node = nullptr;
+    int pods = 0;
+    std::string_view name;
   };
-  const auto name = [&](const PlanNode& child) { return plan_.parts[parts_of(child).front()].name; };
-  std::stable_sort(order.begin(), order.end(), [&](const PlanNode* a, const PlanNode* b) {
-    return std::tuple(a->required, pods(*a), name(*b)) < std::tuple(b->required, pods(*b), name(*a));
+  std::vector<Child> order;
+  for (const PlanNode& child : node.children) {
+    const std::vector<std::size_t> parts = parts_of(child);
+    Child& added = order.emplace_back(Child{.node = &child, .pods = 0, .name = plan_.parts[parts.front()].name});
+    for (const std::size_t part : parts) {
+      added.pods += plan_.parts[part].count;
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [&](const Child& a, const Child& b) {
+    return std::tuple(a.node->required, a.pods, b.name) < std::tuple(b.node->required, b.pods, a.name);
   });
   std::vector<Pending> pending;  // the last is taken first
   pending.reserve(order.size());
-  for (const PlanNode* child : order) {
-    pending.push_back({child, within, pending.empty() ? rest : &pending.back()});
+  for (const Child& child : order) {
+    pending.push_back({child.node, within, pending.empty() ? rest : &pending.back()});
   }
   return pending;
 }
@@ -154,7 +175,7 @@ bool Search::step(const Pending* pending) {
   if (pending == nullptr) {
     return true;
   }
-  if (!budget_.spend(cost_of_a_look()) || dead_ends_ <= 0) {
+  if (!budget_.spend(cost_of_a_look()) || dead_ends_ <= 0 || tired()) {
     complete_ = false;
     return false;
   }
@@ -197,7 +218,7 @@ bool Search::step_group(const PlanNode& node, Domain within, const Pending* rest
         if (try_group_in(node, domain, rest)) {
           return true;
         }
-        if (budget_.exhausted() || dead_ends_ <= 0) {
+        if (budget_.exhausted() || dead_ends_ <= 0 || tired()) {
           complete_ = false;
           return false;
         }
@@ -210,7 +231,7 @@ bool Search::step_group(const PlanNode& node, Domain within, const Pending* rest
 // The whole group at once; none where that is not to be had, and it may still be placed piece by piece.
 std::optional<bool> Search::try_group_together(const PlanNode& node, Domain domain,
                                                const std::vector<std::size_t>& parts, const Pending* rest) {
-  const std::int64_t steps = std::min(kPackSteps, budget_.left() / kJointShare);
+  const std::int64_t steps = share_of_work(std::min(kPackSteps, budget_.left() / kJointShare));
   Budget effort(steps);
   {
     const JointAnswer answer = jointly(node, domain, parts, effort);

@@ -1,5 +1,6 @@
-// The ways to search, one class: search.cpp has those that place all parts at once, search_steps.cpp and
-// search_restarts.cpp those that go part by part, search_improve.cpp makes what these find better.
+// The ways to search, one class: search.cpp has those that place all parts at once, search_alone.cpp groups that each
+// have a domain to themselves, search_proofs.cpp what rules a gang out, search_steps.cpp and search_restarts.cpp the ways
+// that go part by part, search_improve.cpp makes what these find better.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +28,8 @@ class Search {
 
   // Every part at once: exact, or given up.
   SearchAnswer together();
+  // Where all groups are alone in domains of one level: exact at any number of them, or given up. None otherwise.
+  [[nodiscard]] std::optional<SearchAnswer> each_alone();
   // Part by part: with backtracking, and where that gives up in many orders.
   SearchAnswer step_by_step();
   // A placement of this plan with fewer domains, where a few groups that move can have that.
@@ -41,9 +44,15 @@ class Search {
  private:
   friend class Restarts;
   friend class Improvement;
+  friend class EachAlone;
 
   // Steps: the domains that others have to themselves are gone through every time.
   [[nodiscard]] std::int64_t cost_of_a_look() const { return 1 + static_cast<std::int64_t>(owned_.size() / 16); }
+  void work(std::int64_t steps) { context_.work->spend(steps); }
+  [[nodiscard]] bool tired() const { return context_.work->exhausted(); }
+  // A share of what is left of the work, at most so many steps.
+  [[nodiscard]] std::int64_t share_of_work(std::int64_t steps) const;
+  [[nodiscard]] std::int64_t shapes() const;
   SearchAnswer some_order();
   // Gives up after so many dead ends at the latest.
   SearchAnswer backtracking(std::int64_t dead_ends);
@@ -102,6 +111,7 @@ class Search {
   void add_rules(const PlanNode& node, const std::vector<std::size_t>& parts, JointProblem& problem);
   JointAnswer jointly(const PlanNode& node, Domain within, const std::vector<std::size_t>& parts, Budget& budget,
                       bool any = false);
+  JointAnswer one_of(const PlanNode& node, Domain domain, const std::vector<std::size_t>& parts, Budget& budget);
   bool place_all(const JointAnswer& answer, const std::vector<std::size_t>& parts);
   bool closest_then_tightest(const std::vector<std::size_t>& close, const std::vector<std::size_t>& rest);
 

@@ -229,5 +229,60 @@ TEST_F(Alike, LeadersWithWorkersAndARackEachInALargeCluster) {
   EXPECT_EQ(united(racks).size(), 40U);
 }
 
+// ---- groups that differ, each with a domain to itself ----
+
+TEST_F(Alike, UnlikeGroupsWithARackEachTakeEveryRackThatIsJustLargeEnough) {
+  // Rack r has r + 1 hosts of one GPU: the group of so many pods fits there, and no smaller group may be in its place.
+  constexpr int kRacks = 60;
+  for (int rack = 0; rack < kRacks; ++rack) {
+    for (int host = 0; host <= rack; ++host) {
+      c_.host(fmt::format("b{}/r{:02}/n{:02}-{:02}", rack % 3, rack, rack, host), 1);
+    }
+  }
+  std::vector<Group> all;
+  for (int i = 0; i < kRacks; ++i) {
+    all.push_back(groups(1, alone(1), {c_.set(fmt::format("w{:02}", i), i + 1, 1)}).front());
+  }
+  const auto racks = domains(gang(all), 1);
+  for (std::size_t i = 0; i < racks.size(); ++i) {
+    EXPECT_EQ(racks[i], std::set<std::string>{fmt::format("r{:02}", i)});
+  }
+  all.front().pod_sets.front().count = all.front().pod_sets.front().min_count = 2;
+  // Sixty groups of two pods or more, and 59 racks that hold as many.
+  EXPECT_EQ(refusal(gang(all)), Refusal::kTooLarge);
+}
+
+TEST_F(Alike, UnlikeGroupsMakeWayForThoseThatFitIntoFewerRacks) {
+  // Hosts of two kinds: pods of three GPUs need the large ones, many pods of one GPU the many small ones.
+  for (int rack = 0; rack < 40; ++rack) {
+    for (int host = 0; host < 16; ++host) {
+      c_.host(fmt::format("b0/r{:02}/n{:02}-{:02}", rack, rack, host), rack % 2 == 0 ? (host < 4 ? 3 : 0) : 2);
+    }
+  }
+  std::vector<Group> all;
+  for (int i = 0; i < 20; ++i) {
+    all.push_back(groups(1, alone(1), {c_.set(fmt::format("large{:02}", i), 1 + i % 4, 3)}).front());
+    all.push_back(groups(1, alone(1), {c_.set(fmt::format("many{:02}", i), 1 + i, 1)}).front());
+  }
+  EXPECT_EQ(united(domains(gang(all), 1)).size(), 40U);
+  all.push_back(groups(1, alone(1), {c_.set("one-more", 1, 1)}).front());
+  EXPECT_EQ(refusal(gang(all)), Refusal::kTooLarge);
+}
+
+TEST_F(Alike, UnlikeGroupsWithARackEachStayInOneBlockWhereThatIsAskedFor) {
+  build(4, 24, 16, 8);
+  std::vector<Group> all;
+  for (int i = 0; i < 24; ++i) {
+    all.push_back(
+        groups(1, alone(1), {c_.set(fmt::format("l{:02}", i), 1, 4), c_.set(fmt::format("w{:02}", i), 1 + i, 2)})
+            .front());
+  }
+  EXPECT_EQ(united(domains(gang(all, required(0)), 0)).size(), 1U);
+  EXPECT_EQ(united(domains(gang(all, preferred(0)), 0)).size(), 1U);
+  all.push_back(groups(1, alone(1), {c_.set("one-more", 1, 1)}).front());
+  EXPECT_EQ(refusal(gang(all, required(0))), Refusal::kTooLarge);
+  EXPECT_EQ(united(domains(gang(all, preferred(0)), 0)).size(), 2U);
+}
+
 }  // namespace
 }  // namespace gantree
