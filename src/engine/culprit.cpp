@@ -64,8 +64,9 @@ class CulpritSearch {
     several_ += sets > 1 ? 1 : 0;
     tried_.push_back(&group);
     GangPlan plan = make_plan(gang_, alone);
-    const Verdict verdict = fill_ == Fill::kNow ? search_any(context_, plan) : search(context_, plan, fill_).verdict;
-    if (verdict == Verdict::kNone) {
+    const SearchVerdict verdict =
+        fill_ == Fill::kNow ? search_any(context_, plan) : search(context_, plan, fill_).verdict;
+    if (verdict == SearchVerdict::kNone) {
       found_ = {.group = &group, .plan = std::move(plan)};
     }
   }

@@ -45,7 +45,7 @@ class Chooser {
   const Fits& fits_;
   LeftOut hopeless_ = groups_.nothing_left_out();  // groups that do not fit even alone
   int attempts_ = kAttempts;
-  std::map<Counts, Verdict> tried_;
+  std::map<Counts, SearchVerdict> tried_;
   std::vector<Counts> too_many_;
   bool proven_ = true;  // all that was not found to fit is known not to
   std::optional<Counts> best_;
@@ -53,8 +53,8 @@ class Chooser {
 
 bool Chooser::attempt(const Counts& counts) {
   if (const auto it = tried_.find(counts); it != tried_.end()) {
-    proven_ = proven_ && it->second != Verdict::kGaveUp;
-    return it->second == Verdict::kFound;
+    proven_ = proven_ && it->second != SearchVerdict::kGaveUp;
+    return it->second == SearchVerdict::kFound;
   }
   const auto contains = [&](const Counts& fewer) {
     return std::equal(fewer.begin(), fewer.end(), counts.begin(), [](int few, int many) { return few <= many; });
@@ -66,15 +66,15 @@ bool Chooser::attempt(const Counts& counts) {
     proven_ = false;
     return false;
   }
-  const Verdict verdict = fits_(counts);
-  attempts_ -= verdict == Verdict::kGaveUp ? kCostOfGivingUp : 1;
-  if (verdict == Verdict::kGaveUp) {
+  const SearchVerdict verdict = fits_(counts);
+  attempts_ -= verdict == SearchVerdict::kGaveUp ? kCostOfGivingUp : 1;
+  if (verdict == SearchVerdict::kGaveUp) {
     proven_ = false;
-  } else if (verdict == Verdict::kNone) {
+  } else if (verdict == SearchVerdict::kNone) {
     too_many_.push_back(counts);
   }
   tried_[counts] = verdict;
-  return verdict == Verdict::kFound;
+  return verdict == SearchVerdict::kFound;
 }
 
 std::vector<Counts> Chooser::smallest_of(const Box& box, bool& all) {

@@ -14,7 +14,7 @@
 namespace gantree {
 
 // Whether exactly these pods can be placed. They are at least one.
-using Fits = std::function<Verdict(const Counts&)>;
+using Fits = std::function<SearchVerdict(const Counts&)>;
 
 struct CountChoice {
   std::optional<Counts> counts;  // admissible, and known to fit

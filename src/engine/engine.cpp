@@ -298,8 +298,8 @@ Outcome Engine::place(const Gang& gang) {
   const auto fits_now = [&](const Counts& counts) {
     GangPlan wanted = make_plan(gang, counts);
     SearchAnswer tried = search(context, wanted, Fill::kNow);
-    const Verdict verdict = tried.verdict;
-    if (verdict == Verdict::kFound) {
+    const SearchVerdict verdict = tried.verdict;
+    if (verdict == SearchVerdict::kFound) {
       found_for = counts;
       plan = std::move(wanted);
       answer = std::move(tried);
@@ -310,7 +310,7 @@ Outcome Engine::place(const Gang& gang) {
   const CountChoice now = most_that_fit(gang.root, fits_now);
   if (now.counts) {
     if (found_for != *now.counts) {
-      GANTREE_CHECK(fits_now(*now.counts) == Verdict::kFound);
+      GANTREE_CHECK(fits_now(*now.counts) == SearchVerdict::kFound);
     }
     outcome.counts = *now.counts;
     outcome.placement = in_rank_order(gang, plan, answer.shares, parts_->tree_of);

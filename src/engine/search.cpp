@@ -22,10 +22,10 @@ constexpr std::int64_t kAnySteps = 2'000'000;          // to find out whether th
 constexpr std::uint32_t kSmall = 256;                  // hosts
 constexpr std::int64_t kPackSteps = 262'144;           // to improve on a greedy placement
 constexpr std::int64_t kPackStepsPerPod = 256;
-constexpr std::int64_t kStepsPerHost = 16;             // of work, to book pods on a host and to count it again
-constexpr std::int64_t kStepsPerPart = 64;             // of work, to place a part at all
-constexpr std::int64_t kLeastSteps = 4096;             // to place something well, however little work is left
-constexpr std::int64_t kWorkShare = 4;                 // of the work that is left, what one attempt may take
+constexpr std::int64_t kStepsPerHost = 16;                     // of work, to book pods on a host and to count it again
+constexpr std::int64_t kStepsPerPart = 64;                     // of work, to place a part at all
+constexpr std::int64_t kLeastSteps = 4096;                     // to place something well, however little work is left
+constexpr std::int64_t kWorkShare = 4;                         // of the work that is left, what one attempt may take
 constexpr std::int64_t kGroupSteps = std::int64_t{32} * 1024;  // to look for a better domain once a group has one
 
 }  // namespace
@@ -136,13 +136,14 @@ std::optional<SearchAnswer> Search::single() {
   }
   const Scope scope = scope_of(node->part, kWholeTree, required, exclusive);
   if (fill_ == Fill::kEmpty) {  // only the verdict is asked for
-    return SearchAnswer{.verdict = can_hold(counts(node->part), scope, plan_.parts[node->part].count) ? Verdict::kFound
-                                                                                                      : Verdict::kNone,
+    return SearchAnswer{.verdict = can_hold(counts(node->part), scope, plan_.parts[node->part].count)
+                                       ? SearchVerdict::kFound
+                                       : SearchVerdict::kNone,
                         .shares = {}};
   }
   auto shares = place_part(node->part, scope);
   if (!shares) {
-    return SearchAnswer{.verdict = Verdict::kNone, .shares = {}};
+    return SearchAnswer{.verdict = SearchVerdict::kNone, .shares = {}};
   }
   shares_[node->part] = std::move(*shares);
   return found();
@@ -177,12 +178,13 @@ std::optional<SearchAnswer> Search::single_alike() {
   }
   const Scope scope = scope_of(node->part, kWholeTree, required, exclusive);
   if (fill_ == Fill::kEmpty) {
-    return SearchAnswer{.verdict = can_hold(counts(node->part), scope, part.count) ? Verdict::kFound : Verdict::kNone,
-                        .shares = {}};
+    return SearchAnswer{
+        .verdict = can_hold(counts(node->part), scope, part.count) ? SearchVerdict::kFound : SearchVerdict::kNone,
+        .shares = {}};
   }
   auto shares = place_part(node->part, scope);
   if (!shares) {
-    return SearchAnswer{.verdict = Verdict::kNone, .shares = {}};
+    return SearchAnswer{.verdict = SearchVerdict::kNone, .shares = {}};
   }
   shares_[node->part] = std::move(*shares);
   return found();
@@ -200,7 +202,7 @@ std::optional<SearchAnswer> Search::single_alone(const PlanNode& alone, std::siz
                                       .together = required},
                                      occupied(alone, alone.exclusive, part));
   if (!domains) {
-    return SearchAnswer{.verdict = Verdict::kNone, .shares = {}};
+    return SearchAnswer{.verdict = SearchVerdict::kNone, .shares = {}};
   }
   Shares all;
   for (const Domain& domain : *domains) {
@@ -381,13 +383,13 @@ void Search::note_size() {
 // What was taken while searching goes back: an answer books nothing.
 SearchAnswer Search::answer(bool done, JointVerdict verdict) {
   if (!done) {
-    return {.verdict = verdict == JointVerdict::kNone ? Verdict::kNone : Verdict::kGaveUp, .shares = {}};
+    return {.verdict = verdict == JointVerdict::kNone ? SearchVerdict::kNone : SearchVerdict::kGaveUp, .shares = {}};
   }
   std::vector<Shares> shares = shares_;
   for (std::size_t part = shares_.size(); part-- > 0;) {
     give(part);
   }
-  return {.verdict = Verdict::kFound, .shares = std::move(shares)};
+  return {.verdict = SearchVerdict::kFound, .shares = std::move(shares)};
 }
 
 SearchAnswer Search::together() {
@@ -396,7 +398,7 @@ SearchAnswer Search::together() {
   }
   note_size();
   if (too_many_alone() || hopeless(plan_.root, -1)) {
-    return {.verdict = Verdict::kNone, .shares = {}};
+    return {.verdict = SearchVerdict::kNone, .shares = {}};
   }
   const std::vector<std::size_t> all = parts_of(plan_.root);
   budget_ = Budget(small_ ? kSmallSearchSteps : kSearchSteps);
@@ -410,7 +412,7 @@ SearchAnswer Search::together() {
   if (fill_ == Fill::kEmpty && joinable(all)) {  // only the verdict is asked for
     verdict = jointly(plan_.root, kWholeTree, all, budget_, true).verdict;
     if (verdict == JointVerdict::kFound) {
-      return {.verdict = Verdict::kFound, .shares = {}};
+      return {.verdict = SearchVerdict::kFound, .shares = {}};
     }
   } else if (const PlanNode* unit = only_unit(); unit != nullptr && joinable(all)) {
     verdict = closest_group(*unit);
@@ -427,7 +429,7 @@ SearchAnswer Search::together() {
     if (auto answer = single_alike()) {
       return std::move(*answer);
     }
-    if (auto answer = each_alone(); answer && answer->verdict != Verdict::kGaveUp) {
+    if (auto answer = each_alone(); answer && answer->verdict != SearchVerdict::kGaveUp) {
       return answer->rough ? improved(std::move(*answer)) : std::move(*answer);
     }
   }
@@ -449,7 +451,7 @@ SearchAnswer Search::together() {
 
 SearchAnswer Search::run() {
   SearchAnswer answer = together();
-  return answer.verdict == Verdict::kGaveUp ? step_by_step() : answer;
+  return answer.verdict == SearchVerdict::kGaveUp ? step_by_step() : answer;
 }
 
 }  // namespace gantree

@@ -28,10 +28,10 @@ struct SearchContext {
   Budget* work;
 };
 
-enum class Verdict : std::uint8_t { kFound, kNone, kGaveUp };
+enum class SearchVerdict : std::uint8_t { kFound, kNone, kGaveUp };
 
 struct SearchAnswer {
-  Verdict verdict = Verdict::kNone;
+  SearchVerdict verdict = SearchVerdict::kNone;
   std::vector<Shares> shares;  // by part, where found
   bool rough = false;          // found without a look at how many domains it takes
 };
@@ -40,6 +40,6 @@ struct SearchAnswer {
 // would fit if nothing else ran.
 [[nodiscard]] SearchAnswer search(const SearchContext& context, const GangPlan& plan, Fill fill);
 // Whether there is a placement now. Gives up where search() may still find one: what takes long is not tried.
-[[nodiscard]] Verdict search_any(const SearchContext& context, const GangPlan& plan);
+[[nodiscard]] SearchVerdict search_any(const SearchContext& context, const GangPlan& plan);
 
 }  // namespace gantree

@@ -47,17 +47,17 @@ SearchAnswer search_alike(const SearchContext& context, const GangPlan& plan, co
   const bool few = plan.parts.size() <= kFewParts;
   Search merged(context, alike.merged(), fill);
   const SearchAnswer together = merged.together();
-  if (together.verdict == Verdict::kNone || (together.verdict == Verdict::kFound && fill == Fill::kEmpty)) {
+  if (together.verdict == SearchVerdict::kNone || (together.verdict == SearchVerdict::kFound && fill == Fill::kEmpty)) {
     return together;
   }
-  if (together.verdict == Verdict::kFound) {
+  if (together.verdict == SearchVerdict::kFound) {
     if (auto shares = alike.apart(together.shares, merged.tree())) {
-      SearchAnswer apart{.verdict = Verdict::kFound, .shares = std::move(*shares)};
+      SearchAnswer apart{.verdict = SearchVerdict::kFound, .shares = std::move(*shares)};
       if (together.rough || unit_domains(plan, apart.shares, merged.tree(), plan.root) !=
                                 unit_domains(alike.merged(), together.shares, merged.tree(), alike.merged().root)) {
         // Groups may lie in more domains than was counted, or than was asked for: naming them may find better.
         SearchAnswer named = few ? Search(context, plan, fill).together() : SearchAnswer{};
-        return named.verdict == Verdict::kFound ? named : Search(context, plan, fill).improved(std::move(apart));
+        return named.verdict == SearchVerdict::kFound ? named : Search(context, plan, fill).improved(std::move(apart));
       }
       return apart;
     }
@@ -75,23 +75,23 @@ SearchAnswer search(const SearchContext& context, const GangPlan& plan, Fill fil
   return Search(context, plan, fill).run();
 }
 
-Verdict search_any(const SearchContext& context, const GangPlan& plan) {
+SearchVerdict search_any(const SearchContext& context, const GangPlan& plan) {
   const bool few = plan.parts.size() <= kFewParts;
   const std::optional<AlikePlan> alike = few ? std::nullopt : AlikePlan::of(plan);
   const GangPlan& counted = alike ? alike->merged() : plan;
   const auto verdict = [&](const SearchAnswer& answer, Search& by) {
-    const bool apart = answer.verdict != Verdict::kFound || !alike || alike->apart(answer.shares, by.tree());
-    return apart ? answer.verdict : Verdict::kGaveUp;
+    const bool apart = answer.verdict != SearchVerdict::kFound || !alike || alike->apart(answer.shares, by.tree());
+    return apart ? answer.verdict : SearchVerdict::kGaveUp;
   };
   if (!few) {
     Search alone(context, counted, Fill::kNow);
     const std::optional<SearchAnswer> answer = alone.each_alone();
-    if (answer && answer->verdict != Verdict::kGaveUp) {
+    if (answer && answer->verdict != SearchVerdict::kGaveUp) {
       return verdict(*answer, alone);
     }
   }
   if (plan.parts.size() > 1 && Search(context, plan, Fill::kNow).found_quickly()) {
-    return Verdict::kFound;
+    return SearchVerdict::kFound;
   }
   if (few) {
     return search(context, plan, Fill::kNow).verdict;

@@ -102,9 +102,8 @@ bool EachAlone::read() {
 }
 
 bool EachAlone::room_for(const Kind& kind, Domain inside) const {
-  return std::all_of(kind.parts.begin(), kind.parts.end(), [&](std::size_t part) {
-    return search_.counts_[part]->capacity(inside) >= each(kind, part);
-  });
+  return std::all_of(kind.parts.begin(), kind.parts.end(),
+                     [&](std::size_t part) { return search_.counts_[part]->capacity(inside) >= each(kind, part); });
 }
 
 bool EachAlone::may_hold(const Kind& kind, std::uint32_t own) const {
@@ -284,7 +283,7 @@ bool EachAlone::match(Matching& matching) {
 }
 
 SearchAnswer EachAlone::found(const Matching& matching) {
-  SearchAnswer answer{.verdict = Verdict::kFound, .shares = {}, .rough = search_.small_};
+  SearchAnswer answer{.verdict = SearchVerdict::kFound, .shares = {}, .rough = search_.small_};
   if (search_.fill_ == Fill::kEmpty) {
     return answer;
   }
@@ -332,7 +331,7 @@ std::optional<SearchAnswer> EachAlone::run() {
   if (match(matching)) {
     answer = found(matching);
   } else {
-    answer.verdict = budget_.exhausted() || gave_up_ ? Verdict::kGaveUp : Verdict::kNone;
+    answer.verdict = budget_.exhausted() || gave_up_ ? SearchVerdict::kGaveUp : SearchVerdict::kNone;
   }
   search_.work(kMatchingSteps - budget_.left());
   return answer;

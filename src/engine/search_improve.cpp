@@ -440,7 +440,7 @@ SearchAnswer Search::improved(SearchAnswer found) {
                                            [&](const PlanNode& child) { return self(self, child); });
   };
   note_size();
-  if (found.verdict != Verdict::kFound || fill_ != Fill::kNow || !small_ || !named(named, plan_.root) ||
+  if (found.verdict != SearchVerdict::kFound || fill_ != Fill::kNow || !small_ || !named(named, plan_.root) ||
       !joinable(parts_of(plan_.root))) {
     return found;
   }

@@ -212,7 +212,7 @@ std::optional<Shares> Restarts::sparingly(std::size_t part, Domain domain) {
 
 SearchAnswer Search::starting_over() {
   if (!joinable(parts_of(plan_.root))) {
-    return {.verdict = Verdict::kGaveUp, .shares = {}};
+    return {.verdict = SearchVerdict::kGaveUp, .shares = {}};
   }
   note_size();
   Budget budget(kAttemptSteps);
@@ -225,7 +225,7 @@ bool Search::found_quickly() {
   }
   note_size();
   Budget budget(kAttemptSteps);
-  return answer(Restarts(*this, budget).run(kQuickAttempts), JointVerdict::kGaveUp).verdict == Verdict::kFound;
+  return answer(Restarts(*this, budget).run(kQuickAttempts), JointVerdict::kGaveUp).verdict == SearchVerdict::kFound;
 }
 
 }  // namespace gantree

@@ -74,7 +74,7 @@ SearchAnswer Search::step_by_step() {
   if (const std::int64_t steps = kStepsToEmpty * hosts * shapes(); context_.work->can_spend(steps)) {
     work(steps);
   } else {
-    return {.verdict = Verdict::kGaveUp, .shares = {}};
+    return {.verdict = SearchVerdict::kGaveUp, .shares = {}};
   }
   const Emptied emptied(context_.inventory, tree());
   const SearchContext nobody{context_.inventory, context_.counts, [](TopologyId, int) { return nullptr; },
@@ -88,10 +88,10 @@ SearchAnswer Search::some_order() {
   const bool few = plan_.parts.size() <= kFewParts;
   const auto parts = static_cast<std::int64_t>(plan_.parts.size());
   SearchAnswer answer = backtracking(few ? kSearchSteps : kPatience + 4 * parts);
-  if (answer.verdict == Verdict::kGaveUp) {
+  if (answer.verdict == SearchVerdict::kGaveUp) {
     answer = starting_over();
   }
-  return answer.verdict == Verdict::kGaveUp && !few ? backtracking(kSearchSteps) : answer;
+  return answer.verdict == SearchVerdict::kGaveUp && !few ? backtracking(kSearchSteps) : answer;
 }
 
 SearchAnswer Search::backtracking(std::int64_t dead_ends) {

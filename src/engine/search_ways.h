@@ -1,6 +1,6 @@
 // The ways to search, one class: search.cpp has those that place all parts at once, search_alone.cpp groups that each
-// have a domain to themselves, search_proofs.cpp what rules a gang out, search_steps.cpp and search_restarts.cpp the ways
-// that go part by part, search_improve.cpp makes what these find better.
+// have a domain to themselves, search_proofs.cpp what rules a gang out, search_steps.cpp and search_restarts.cpp the
+// ways that go part by part, search_improve.cpp makes what these find better.
 #pragma once
 
 #include <algorithm>
@@ -86,7 +86,7 @@ class Search {
   std::optional<Shares> place_part(std::size_t part, const Scope& scope);
   void take(std::size_t part, const Shares& shares);
   void give(std::size_t part);
-  SearchAnswer found() { return {.verdict = Verdict::kFound, .shares = std::move(shares_)}; }
+  SearchAnswer found() { return {.verdict = SearchVerdict::kFound, .shares = std::move(shares_)}; }
   [[nodiscard]] const std::vector<bool>* occupied(const PlanNode& node, int level, std::size_t part);
   [[nodiscard]] OwnedDomains::Owner owner(const PlanNode& node) const;
   void own_itself(const PlanNode& node);
