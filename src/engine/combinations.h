@@ -12,9 +12,9 @@ namespace gantree {
 
 // A combination: the pods of every part packed into one word, each with a
 // spare bit above, so that comparing two of them is a few instructions.
-class Combinations {
+class PodCombinations {
  public:
-  explicit Combinations(const std::vector<JointPart>& parts) {
+  explicit PodCombinations(const std::vector<JointPart>& parts) {
     int shift = 0;
     for (const JointPart& part : parts) {
       const int bits = std::bit_width(static_cast<unsigned>(part.count));

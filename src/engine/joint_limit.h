@@ -26,7 +26,7 @@ class ChildLimit {
   void allow(int spare);
   // The next child is about to be added: no longer among those that are still to come.
   void pass(Domain child);
-  [[nodiscard]] bool allows(const Combinations& combinations, std::uint64_t combination,
+  [[nodiscard]] bool allows(const PodCombinations& combinations, std::uint64_t combination,
                             const std::uint64_t* cost) const {
     if (most_ == kAnyNumber) {
       return true;

@@ -119,7 +119,7 @@ class Joint {
   const JointProblem& problem_;
   Budget& budget_;
   const DomainTree& tree_;
-  Combinations combinations_;
+  PodCombinations combinations_;
   int union_depth_ = 0;
   bool count_union_ = true;
   bool coarse_ = false;  // tightness decides only between entries that are otherwise equal

@@ -89,7 +89,8 @@ struct QuotaNeed {
   [[nodiscard]] std::int64_t missing() const { return needed > left ? needed - left : 0; }
 };
 
-struct Victim {
+// A gang that would have to leave.
+struct RemedyVictim {
   GangKey key;
   std::int64_t priority = 0;
   int pods = 0;
@@ -134,7 +135,7 @@ struct Remedy {
   bool relaxed = false;   // with kEvict: helps only where no level is required either
   std::string like = {};  // a host as those to add
   std::vector<std::string> nodes = {};
-  std::vector<Victim> victims = {};
+  std::vector<RemedyVictim> victims = {};
   std::vector<QuotaNeed> quota = {};
   std::vector<HostShare> place = {};  // what it would get, where those hosts exist
 };

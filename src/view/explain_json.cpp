@@ -279,7 +279,7 @@ class ExplainJson {
 
   [[nodiscard]] json::Out victims(const Remedy& remedy) const {
     json::Out list = json::Out::array();
-    for (const Victim& victim : remedy.victims) {
+    for (const RemedyVictim& victim : remedy.victims) {
       json::Out one = key_of(victim.key);
       one.add("priority", victim.priority).add("pods", victim.pods);
       if (remedy.kind == RemedyKind::kEvict) {

@@ -177,10 +177,10 @@ std::string ExplainWords::place(TopologyId topology, const std::vector<HostShare
   return where_text(engine.topology(topology), engine.tree(topology), hosts, width, unicode_);
 }
 
-std::string ExplainWords::victims(const std::vector<Victim>& victims, bool rules) const {
+std::string ExplainWords::victims(const std::vector<RemedyVictim>& victims, bool rules) const {
   std::string text;
   for (std::size_t i = 0; i < std::min(victims.size(), kMostNamed); ++i) {
-    const Victim& victim = victims[i];
+    const RemedyVictim& victim = victims[i];
     text += fmt::format("{}{} ({}, priority {})", i == 0 ? "" : ", ", gang(victim.key), counted(victim.pods, "pod"),
                         victim.priority);
   }
@@ -191,7 +191,7 @@ std::string ExplainWords::victims(const std::vector<Victim>& victims, bool rules
     return text;
   }
   const auto refused =
-      std::find_if(victims.begin(), victims.end(), [](const Victim& v) { return !v.forbidden.empty(); });
+      std::find_if(victims.begin(), victims.end(), [](const RemedyVictim& v) { return !v.forbidden.empty(); });
   if (refused == victims.end()) {
     return text + ": the rules allow it";
   }

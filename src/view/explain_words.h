@@ -41,7 +41,7 @@ class ExplainWords {
   [[nodiscard]] std::string quota(const QuotaNeed& need, std::int64_t amount) const;
 
  private:
-  [[nodiscard]] std::string victims(const std::vector<Victim>& victims, bool rules) const;
+  [[nodiscard]] std::string victims(const std::vector<RemedyVictim>& victims, bool rules) const;
   [[nodiscard]] std::string change(const Remedy& remedy) const;
   [[nodiscard]] std::string subject(const std::string& name) const;
   [[nodiscard]] std::string resource(ResourceId id) const;
