@@ -70,7 +70,7 @@ int uninstall(const InstallFlags& flags) {
   if (const auto removed = remove(*cluster->client, *objects, show); !removed) {
     return told(removed.error());
   }
-  fmt::print("\nThe namespace, and the definitions with the PodGroups and topologies in them, are still there:\n");
+  fmt::print("\nThe namespace, and the definitions with the PodGroups, topologies and queues in them, are still there:\n");
   for (const ManifestObject& object : *objects) {
     if (object.kind == "Namespace" || object.kind == "CustomResourceDefinition") {
       fmt::print("  kubectl delete {} {}\n", object.kind == "Namespace" ? "namespace" : "crd", object.name);
@@ -104,6 +104,9 @@ void add_install(CLI::App& app, std::function<int()>& run) {
   command->add_flag_callback(
       "--skip-definitions", [flags] { flags->options.definitions = false; },
       "Leave the CustomResourceDefinitions out; those of somebody else stay as they are anyway");
+  command->add_flag("--default-queues", flags->options.default_queues,
+                    "Make KAI's queues default-parent-queue and default-queue, without quota or limit; those that are "
+                    "there stay as they are");
   command->footer(
       "Applies deploy/gantree.yaml by server-side apply; what is as it should be stays. Helm users: "
       "deploy/chart/gantree.");
@@ -114,7 +117,7 @@ void add_uninstall(CLI::App& app, std::function<int()>& run) {
   auto flags = std::make_shared<InstallFlags>();
   CLI::App* command = app.add_subcommand("uninstall", "Take the scheduler out of a cluster");
   add_place_options(*command, *flags);
-  command->footer("Definitions, PodGroups, topologies and the namespace stay.");
+  command->footer("Definitions, PodGroups, topologies, queues and the namespace stay.");
   command->callback([&run, flags] { run = [flags] { return uninstall(*flags); }; });
 }
 

@@ -202,6 +202,7 @@ Result<> schedule(apiserver::Api& api, UpFlags& flags, DataFolder& folder, const
   }
   flags.run.webhook_listen = fmt::format("127.0.0.1:{}", *port);
   InstallOptions install;
+  install.default_queues = true;
   // As in any cluster it has an account of its own: with the user's it would have all rights, and its webhooks could
   // not tell what it changes from what the user does.
   flags.run.act_as = fmt::format("system:serviceaccount:{}:{}", install.ns, kAccount);

@@ -182,6 +182,17 @@ Object kueue_topology(const Shape& shape) {
   return topology;
 }
 
+Object kai_topology(const Shape& shape) {
+  Array levels;
+  for (const auto& [label, word] : levels_of(shape)) {
+    levels.push_back(Object{{"nodeLabel", label}, {"alias", word}});
+  }
+  levels.push_back(Object{{"nodeLabel", kHostLabel}, {"alias", "host"}});
+  Object topology = named("kai.scheduler/v1alpha1", "Topology", "network");
+  topology["spec"] = Object{{"levels", std::move(levels)}};
+  return topology;
+}
+
 Object koordinator_topology(const Shape& shape) {
   Array layers;
   std::string parent;
@@ -325,6 +336,7 @@ std::vector<Object> make_topologies(const Shape& shape) {
   std::vector<Object> all;
   all.push_back(kueue_topology(shape));
   all.push_back(koordinator_topology(shape));
+  all.push_back(kai_topology(shape));
   return all;
 }
 

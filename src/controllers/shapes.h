@@ -51,8 +51,8 @@ inline constexpr std::int64_t kMostHosts = 200'000;
 
 // The hosts, in order of their names: ready, marked as simulated.
 [[nodiscard]] apiserver::Object make_host(const Shape& shape, std::int64_t index, Time now);
-// The network of these hosts in every family's words: Kueue's Topology "network" and Koordinator's
-// ClusterNetworkTopology "default".
+// The network of these hosts in every family's words: Kueue's Topology "network", Koordinator's ClusterNetworkTopology
+// "default" and KAI's Topology "network", with the levels zone, block, rack and host.
 [[nodiscard]] std::vector<apiserver::Object> make_topologies(const Shape& shape);
 
 }  // namespace gantree::controllers

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "dialects/kai/admission.h"
+#include "dialects/kai/names.h"
 #include "dialects/koordinator/admission.h"
 #include "dialects/koordinator/names.h"
 #include "dialects/kueue/admission.h"
@@ -61,6 +63,20 @@ std::span<const Validator> all_validators() {
        .kind = kueue_kind("WorkloadPriorityClass", false),
        .validate = kueue::validate_priority_class,
        .has_status = false},
+      {.plural = "podgroups",
+       .kind = {.group = kai::kSchedulingGroup, .kind = "PodGroup", .versions = {"v2alpha2"}},
+       .validate = kai::validate_pod_group,
+       .path = "kai-podgroups"},
+      {.plural = "queues",
+       .kind = {.group = kai::kSchedulingGroup, .kind = "Queue", .versions = {"v2"}, .namespaced = false},
+       .validate = kai::validate_queue,
+       .needed = kai::queue_is_needed,
+       .path = "kai-queues"},
+      {.plural = "topologies",
+       .kind = {.group = kai::kTopologyGroup, .kind = "Topology", .versions = {"v1alpha1"}, .namespaced = false},
+       .validate = kai::validate_topology,
+       .has_status = false,
+       .path = "kai-topologies"},
   };
   return kValidators;
 }

@@ -35,6 +35,13 @@ struct Validator {
   std::optional<std::string> (*wrong_status)(const NamedObject& named, const Object& old) = nullptr;
   // What is added to a new one; nullptr where nothing is.
   Mutation (*made)(const NamedObject& named) = nullptr;
+  // Why one may not be deleted, in one sentence; nothing where it may. nullptr where all may.
+  std::optional<std::string> (*needed)(const NamedObject& named) = nullptr;
+  // Where the API server asks about it, below /validate/; the plural where it is "". Two families may have kinds of one
+  // plural.
+  std::string_view path = {};
+
+  [[nodiscard]] std::string_view route() const { return path.empty() ? plural : path; }
 };
 
 [[nodiscard]] std::span<const Validator> all_validators();

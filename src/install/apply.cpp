@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <ranges>
 #include <thread>
 #include <utility>
@@ -92,28 +93,43 @@ kube::Resource resource_of(const ManifestObject& object) {
   return resource;
 }
 
-Result<> apply(kube::Client& client, std::span<const ManifestObject> objects, std::chrono::seconds patience,
-               const Progress& progress) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  const kube::ApplyOptions options;
-  for (const ManifestObject& object : objects) {
-    if (object.kind == kDefinition) {
-      const kube::Reply there = kube::wait_for(
-          [&](kube::Client::Done done) { client.get(resource_of(object), key_of(object), std::move(done)); });
-      if (there.ok() && is_foreign(there.body, options.field_manager)) {
-        progress(object, "is somebody else's, and stays as it is");
-        continue;
-      }
-    }
-    const kube::Reply reply = kube::wait_for([&](kube::Client::Done done) {
+namespace {
+
+kube::Reply get(kube::Client& client, const ManifestObject& object) {
+  return kube::wait_for(
+      [&](kube::Client::Done done) { client.get(resource_of(object), key_of(object), std::move(done)); });
+}
+
+// Why the object is not to be written, for progress; nothing where it is.
+std::optional<std::string> left_alone(kube::Client& client, const ManifestObject& object, std::string_view manager) {
+  if (object.kind != kDefinition && !object.lasting) {
+    return std::nullopt;
+  }
+  const kube::Reply there = get(client, object);
+  if (!there.ok() || (object.kind == kDefinition && !is_foreign(there.body, manager))) {
+    return std::nullopt;
+  }
+  return object.lasting ? "is there, and stays as it is" : "is somebody else's, and stays as it is";
+}
+
+// Of a kind that the server may not serve yet, though its definition says so.
+kube::Reply apply_one(kube::Client& client, const ManifestObject& object, const kube::ApplyOptions& options,
+                      std::chrono::steady_clock::time_point until) {
+  while (true) {
+    kube::Reply reply = kube::wait_for([&](kube::Client::Done done) {
       client.patch(resource_of(object), key_of(object), kube::PatchType::kApply, object.body.to_json(false),
                    std::move(done), options);
     });
-    if (!reply.ok()) {
-      return refused(object, "applied", reply);
+    const bool later = object.lasting && reply.result == kube::CallResult::kNotFound;
+    if (!later || std::chrono::steady_clock::now() >= until) {
+      return reply;
     }
-    progress(object, reply.http_status == 201 ? "created" : "applied");
+    std::this_thread::sleep_for(kPollPause);
   }
+}
+
+Result<> await_definitions(kube::Client& client, std::span<const ManifestObject> objects,
+                           std::chrono::steady_clock::time_point until) {
   for (const ManifestObject& object : objects) {
     if (object.kind == kDefinition) {
       if (auto served = await_definition(client, object, until); !served) {
@@ -124,9 +140,36 @@ Result<> apply(kube::Client& client, std::span<const ManifestObject> objects, st
   return {};
 }
 
+}  // namespace
+
+Result<> apply(kube::Client& client, std::span<const ManifestObject> objects, std::chrono::seconds patience,
+               const Progress& progress) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  const kube::ApplyOptions options;
+  bool served = false;
+  for (const ManifestObject& object : objects) {
+    // Its kind may be one of those that are defined just now.
+    if (object.lasting && !std::exchange(served, true)) {
+      if (auto awaited = await_definitions(client, objects, until); !awaited) {
+        return awaited;
+      }
+    }
+    if (const auto why = left_alone(client, object, options.field_manager)) {
+      progress(object, *why);
+      continue;
+    }
+    const kube::Reply reply = apply_one(client, object, options, until);
+    if (!reply.ok()) {
+      return refused(object, "applied", reply);
+    }
+    progress(object, reply.http_status == 201 ? "created" : "applied");
+  }
+  return served ? Result<>() : await_definitions(client, objects, until);
+}
+
 Result<> remove(kube::Client& client, std::span<const ManifestObject> objects, const Progress& progress) {
   for (const ManifestObject& object : objects | std::views::reverse) {
-    if (object.kind == kDefinition || object.kind == "Namespace") {
+    if (object.kind == kDefinition || object.kind == "Namespace" || object.lasting) {
       continue;
     }
     kube::DeleteOptions options;

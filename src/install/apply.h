@@ -17,13 +17,13 @@ namespace gantree {
 using Progress = std::function<void(const ManifestObject& object, const std::string& what)>;
 
 // In the order given; definitions are waited for until they are served. Those that somebody else brought stay as they
-// are, since another scheduler may rely on them. Stops at the first that fails. Doing it again changes nothing that is
-// as it should be.
+// are, since another scheduler may rely on them, and so does what is lasting and there. Stops at the first that fails.
+// Doing it again changes nothing that is as it should be.
 [[nodiscard]] Result<> apply(kube::Client& client, std::span<const ManifestObject> objects,
                              std::chrono::seconds patience, const Progress& progress);
 
-// In the opposite order, without the definitions and the namespace: those hold what is the users'. What is not there
-// is passed over.
+// In the opposite order, without the definitions, the namespace and what is lasting: those hold what is the users'. What
+// is not there is passed over.
 [[nodiscard]] Result<> remove(kube::Client& client, std::span<const ManifestObject> objects, const Progress& progress);
 
 // Where the API serves a kind of the manifest.

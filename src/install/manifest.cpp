@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "dialects/kai/names.h"
 #include "install/embedded.h"
 #include "json/copy.h"
 #include "json/decode.h"
@@ -84,6 +85,30 @@ Result<ManifestObject> read_object(json::Value value, std::string_view from, con
   return object;
 }
 
+// Nothing guaranteed and nothing limited, as KAI-Scheduler brings it.
+ManifestObject open_queue(std::string_view name, std::string_view parent) {
+  json::Out resources = json::Out::object();
+  for (const std::string_view resource : {"cpu", "gpu", "memory"}) {
+    json::Out share = json::Out::object();
+    share.add("quota", 0).add("limit", -1).add("overQuotaWeight", 1);
+    resources.add(resource, std::move(share));
+  }
+  json::Out spec = json::Out::object();
+  if (!parent.empty()) {
+    spec.add("parentQueue", parent);
+  }
+  spec.add("resources", std::move(resources));
+  ManifestObject object;
+  object.api_version = fmt::format("{}/{}", kai::kSchedulingGroup, "v2");
+  object.kind = "Queue";
+  object.name = name;
+  object.lasting = true;
+  object.body = json::Out::object();
+  object.body.add("apiVersion", object.api_version).add("kind", object.kind);
+  object.body.add("metadata", json::Out::object().add("name", name)).add("spec", std::move(spec));
+  return object;
+}
+
 }  // namespace
 
 std::string ManifestObject::title() const {
@@ -105,6 +130,10 @@ Result<std::vector<ManifestObject>> manifest_of(std::string_view text, std::stri
     if (options.definitions || object->kind != "CustomResourceDefinition") {
       objects.push_back(std::move(*object));
     }
+  }
+  if (options.default_queues) {
+    objects.push_back(open_queue(kai::kDefaultParentQueue, ""));
+    objects.push_back(open_queue(kai::kDefaultQueue, kai::kDefaultParentQueue));
   }
   std::stable_sort(objects.begin(), objects.end(),
                    [](const ManifestObject& a, const ManifestObject& b) { return rank(a) < rank(b); });

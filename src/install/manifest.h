@@ -17,6 +17,7 @@ struct InstallOptions {
   std::optional<int> replicas = {};          // the same
   std::vector<std::string> schedulers = {};  // the same where empty
   bool definitions = true;                   // the CustomResourceDefinitions too
+  bool default_queues = false;               // KAI's default-parent-queue and default-queue
 };
 
 struct ManifestObject {
@@ -25,6 +26,7 @@ struct ManifestObject {
   std::string ns;  // "" where the kind is not namespaced
   std::string name;
   json::Out body;
+  bool lasting = false;  // the users' once it is made: one that is there stays as it is, and it is never taken away
 
   [[nodiscard]] std::string title() const;  // Deployment "gantree-system/gantree"
 };

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "dialects/admission.h"
+#include "dialects/kai/names.h"
 #include "dialects/kueue/names.h"
 #include "dialects/mutation.h"
 #include "kueue/conversion.h"
@@ -16,6 +18,14 @@ namespace gantree {
 namespace {
 
 constexpr std::string_view kSee = "it would not know of them";
+
+// Beside those that may be in queues of Kueue.
+constexpr std::pair<std::string_view, std::string_view> kMakersOfPods[] = {
+    {"apps", "deployments"},
+    {"apps", "replicasets"},
+    {"batch", "cronjobs"},
+    {"ray.io", "rayservices"},
+    {"trainer.kubeflow.org", "trainjobs"}};
 
 class List {
  public:
@@ -99,6 +109,10 @@ std::vector<Permission> run_permissions(const Installation& installation) {
     }
   }
   list.add(kueue::kReplicatedGroup, "leaderworkersets", {"list", "watch"}, kSee);
+  for (const auto& [group, plural] : kMakersOfPods) {
+    list.add(group, plural, {"list", "watch"}, "gangs of KAI-Scheduler would not know who made their pods");
+  }
+  list.add(kai::kSchedulingGroup, "podgroups", {"create", "patch"}, "pods of KAI-Scheduler would not become gangs");
   list.add("", "pods", {"delete", "patch"}, "pods of jobs would not be told where to go");
   list.add(kueue::kGroup, "workloads", {"create", "delete", "patch", "update"},
            "jobs that name a queue would not start");
@@ -106,7 +120,7 @@ std::vector<Permission> run_permissions(const Installation& installation) {
     list.add(kueue::kGroup, held, {"patch"}, "those that Kueue held back could not be deleted");
   }
   list.add("admissionregistration.k8s.io", "validatingwebhookconfigurations", {"list", "watch"},
-           "it would not know whether Kueue itself runs");
+           "it would not know whether Kueue or KAI-Scheduler itself runs");
   list.add("", "pods/binding", {"create"}, "no pod would start");
   list.add("", "pods/eviction", {"create"}, "nobody could be evicted for a gang of higher priority");
   list.add("", "pods/status", {"patch"}, "pods that wait would not say why");

@@ -132,6 +132,20 @@ Answer judge_status(const Validator& validator, const Review& review, const Surr
   return judge(validator.kind, review, look, kStatus);
 }
 
+// Of an object that somebody deletes.
+Answer judge_removal(const Validator& validator, const Review& review) {
+  if (validator.needed == nullptr || !review.old_object) {
+    return {};
+  }
+  const Object old{.file = "request",
+                   .group = review.group,
+                   .version = review.version,
+                   .kind = review.kind,
+                   .value = review.old_object};
+  auto needed = validator.needed({old, review.ns, review.name});
+  return needed ? refusal(403, std::move(*needed)) : Answer{};
+}
+
 // Of a change to an object of a kind of others: what only Gantree may change.
 Answer judge_reserved(const Mutator& mutator, const Review& review, const NamedObject& named, const Object* old,
                       const Surroundings& surroundings) {
@@ -219,7 +233,10 @@ Routes dialect_routes(Surroundings surroundings) {
     return kueue::convert(object, api_version, budget);
   });
   for (const Validator& validator : all_validators()) {
-    routes.validate(validator.plural, [&validator, surroundings](const Review& review) {
+    routes.validate(validator.route(), [&validator, surroundings](const Review& review) {
+      if (review.operation == Operation::kDelete && is_of(review, validator.kind)) {
+        return judge_removal(validator, review);
+      }
       if (review.subresource == kStatus) {
         return judge_status(validator, review, surroundings);
       }
@@ -229,7 +246,7 @@ Routes dialect_routes(Surroundings surroundings) {
       });
     });
     if (validator.made != nullptr) {
-      routes.mutate(validator.plural, [&validator](const Review& review) {
+      routes.mutate(validator.route(), [&validator](const Review& review) {
         return judge(validator.kind, review, [&](const NamedObject& named, const Object* old) {
           return old == nullptr ? to_answer(validator.made(named)) : Answer{};
         });

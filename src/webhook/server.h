@@ -54,7 +54,7 @@ struct Surroundings {
   std::function<Result<bool>(const Review& review)> administers = {};
 };
 
-// All that the dialects validate and change, by the plural of the kind.
+// All that the dialects validate and change, by the plural of the kind or what its validator has instead.
 [[nodiscard]] Routes dialect_routes(Surroundings surroundings = {});
 
 // The answer to one HTTP request.

@@ -110,29 +110,38 @@ Result<int> find_level(const LevelRequest& request, json::Value value, std::stri
 
 }  // namespace
 
-Result<> read_topology(const NamedObject& named, Intake& intake) {
+Result<Levels> read_levels(const NamedObject& named) {
   const Object& object = named.object;
   json::Reader read(object.file, object.value, fmt::format("Topology \"{}\"", named.name));
-  Topology topology{.name = std::string(named.name), .levels = {}};
-  std::vector<std::string> aliases;
+  Levels read_so_far{.topology = {.name = std::string(named.name), .levels = {}}, .aliases = {}};
   const json::Value spec = read.require_object(object.value, "spec");
   const json::Value levels = read.array(spec, "levels");
   if (levels) {
     for (const json::NodeData& item : levels.items()) {
-      topology.levels.emplace_back(read.require_text(json::Value(&item), "nodeLabel"));
-      aliases.emplace_back(read.text(json::Value(&item), "alias").value_or(""));
+      read_so_far.topology.levels.emplace_back(read.require_text(json::Value(&item), "nodeLabel"));
+      read_so_far.aliases.emplace_back(read.text(json::Value(&item), "alias").value_or(""));
     }
   }
-  check_aliases(read, levels, topology, aliases);
+  check_aliases(read, levels, read_so_far.topology, read_so_far.aliases);
   if (!read.ok()) {
     return read.error();
   }
-  if (auto valid = validate(topology); !valid) {
+  if (auto valid = validate(read_so_far.topology); !valid) {
     return invalid(fmt::format("{}: {}", json::to_string({object.file, spec.line()}), valid.error().message));
   }
-  const TopologyId id = shared_topology(intake.cluster.engine(), std::move(topology));
-  intake.topologies.add(
-      {.family = std::string(kFamily), .name = std::string(named.name), .id = id, .aliases = std::move(aliases)});
+  return read_so_far;
+}
+
+Result<> read_topology(const NamedObject& named, Intake& intake) {
+  auto levels = read_levels(named);
+  if (!levels) {
+    return tl::unexpected(levels.error());
+  }
+  const TopologyId id = shared_topology(intake.cluster.engine(), std::move(levels->topology));
+  intake.topologies.add({.family = std::string(kFamily),
+                         .name = std::string(named.name),
+                         .id = id,
+                         .aliases = std::move(levels->aliases)});
   return {};
 }
 

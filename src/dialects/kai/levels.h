@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "dialects/intake.h"
@@ -13,7 +15,15 @@
 
 namespace gantree::kai {
 
-// Adds a Topology of kai.scheduler to the book. Fails where its levels or aliases are wrong.
+// What a Topology of kai.scheduler says.
+struct Levels {
+  Topology topology;
+  std::vector<std::string> aliases;  // one a level, "" where it has none
+};
+
+// Fails where its levels or aliases are wrong.
+[[nodiscard]] Result<Levels> read_levels(const NamedObject& named);
+// Adds it to the book. Fails likewise.
 [[nodiscard]] Result<> read_topology(const NamedObject& named, Intake& intake);
 
 // What a group asks of a topology, by names as written. Values that are absent are not asked for.

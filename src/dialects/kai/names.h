@@ -10,6 +10,7 @@ inline constexpr std::string_view kFamily = "kai";
 inline constexpr std::string_view kTopologyGroup = "kai.scheduler";
 inline constexpr std::string_view kSchedulingGroup = "scheduling.run.ai";
 inline constexpr std::string_view kPrefix = "kai.scheduler/";
+inline constexpr std::string_view kPodGroupVersion = "v2alpha2";
 inline constexpr std::string_view kScheduler = "kai-scheduler";
 inline constexpr std::string_view kOurScheduler = "gantree";
 
@@ -19,6 +20,8 @@ inline constexpr std::string_view kRequired = "kai.scheduler/topology-required-p
 inline constexpr std::string_view kPreferred = "kai.scheduler/topology-preferred-placement";
 inline constexpr std::string_view kMinMember = "kai.scheduler/batch-min-member";
 inline constexpr std::string_view kSkipPodGrouper = "kai.scheduler/skip-podgrouper";
+inline constexpr std::string_view kPreemptionDelay = "kai.scheduler/preemption-delay";
+inline constexpr std::string_view kStalenessGrace = "kai.scheduler/staleness-grace-period";
 inline constexpr std::string_view kPlacement = "gantree.dev/placement";  // ours: pack, spread or balanced
 
 // Annotations on a pod template.
@@ -47,6 +50,9 @@ inline constexpr std::string_view kKnown[] = {"kai.scheduler/topology",
                                               "kai.scheduler/last-eviction-timestamp",
                                               "kai.scheduler/stale-podgroup-timestamp"};
 
+// On PodGroups that the grouper made: for whom, in YAML.
+inline constexpr std::string_view kTopOwner = "kai.scheduler/top-owner-metadata";
+
 // Labels.
 inline constexpr std::string_view kSubgroup = "kai.scheduler/subgroup-name";  // on pods
 inline constexpr std::string_view kQueue = "kai.scheduler/queue";
@@ -63,6 +69,7 @@ inline constexpr int kMaxParts = 100'000;
 inline constexpr int kMaxDepth = 64;
 
 inline constexpr std::string_view kDefaultQueue = "default-queue";
+inline constexpr std::string_view kDefaultParentQueue = "default-parent-queue";
 inline constexpr std::string_view kPreemptible = "preemptible";
 inline constexpr std::string_view kNonPreemptible = "non-preemptible";
 inline constexpr std::int64_t kNonPreemptibleFrom = 100;  // priorities, where nothing else is said

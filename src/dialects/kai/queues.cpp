@@ -27,15 +27,22 @@ std::size_t kind_of(std::string_view resource) {
   return resource.ends_with("/gpu") ? 2 : kResources;
 }
 
-// cpu is written in milli and counted so; memory is written in megabytes. Negative: no bound.
+constexpr std::int64_t kNoBound = -1;  // as it is written
+
+// cpu is written in milli and counted so; memory is written in megabytes.
 std::optional<std::int64_t> read_amount(json::Reader& read, json::Value resource, std::string_view key,
                                         std::size_t kind) {
   const auto written = read.quantity(resource, key, Unit::kOne, Round::kDown);
   if (!written) {
     return std::nullopt;
   }
-  if (*written < 0) {
+  if (*written == kNoBound) {
     return kUnlimited;
+  }
+  if (*written < 0) {
+    read.complain(resource[key], fmt::format("{} is {}; only -1, which is unlimited, is below 0",
+                                             read.path(resource[key]), *written));
+    return std::nullopt;
   }
   std::int64_t amount = *written;
   if (kind == 1 && __builtin_mul_overflow(*written, kMegabyte, &amount)) {

@@ -6,6 +6,7 @@
 namespace gantree::lws {
 
 inline constexpr std::string_view kFamily = "lws";
+inline constexpr std::string_view kGroup = "leaderworkerset.x-k8s.io";
 inline constexpr std::string_view kKind = "LeaderWorkerSet";
 
 // On a LeaderWorkerSet.

@@ -60,9 +60,13 @@ TEST(Shapes, EveryHostHasItsOwnNameAndAddressAndItsPlaceAsLabels) {
 TEST(Shapes, TheirNetworkIsToldInEveryFamilysWords) {
   for (const Preset& preset : presets()) {
     const auto topologies = make_topologies(preset.shape);
-    ASSERT_EQ(topologies.size(), 2U);
+    ASSERT_EQ(topologies.size(), 3U);
     EXPECT_EQ(apiserver::array_at(topologies[0], {"spec", "levels"})->size(), 3U) << preset.name;
     EXPECT_EQ(apiserver::array_at(topologies[1], {"spec", "networkTopologySpec"})->size(), 3U);
+    const apiserver::Array* kai = apiserver::array_at(topologies[2], {"spec", "levels"});
+    ASSERT_EQ(kai->size(), 3U);
+    EXPECT_EQ(apiserver::text_at((*kai)[1], {"alias"}), "rack");
+    EXPECT_EQ(apiserver::text_at((*kai)[2], {"nodeLabel"}), "kubernetes.io/hostname");
   }
 }
 

@@ -34,6 +34,11 @@ TEST(KaiQueue, CountsCpuInMilliMemoryInMegabytesAndGpusInDevices) {
   EXPECT_EQ(cell(world, "q", "gpu").nominal, kUnlimited);
 }
 
+TEST(KaiQueue, EndsThePlanWhereAnAmountIsNegative) {
+  EXPECT_NE(World(queue("q", "", "gpu: {quota: -3}")).error().find("spec.resources.gpu.quota is -3"),
+            std::string::npos);
+}
+
 TEST(KaiQueue, WithoutALimitStaysWithinItsQuota) {
   const World world(queue("q", "", "gpu: {quota: 2}"));
   EXPECT_EQ(cell(world, "q", "gpu").nominal, 2);

@@ -84,6 +84,48 @@ TEST(Manifest, LeavesTheDefinitionsOut) {
   EXPECT_EQ(count(made({.definitions = false}), "CustomResourceDefinition"), 0U);
 }
 
+TEST(Manifest, HasTheDefaultQueuesOfKaiWhereTheyAreAskedFor) {
+  EXPECT_EQ(count(made({}), "Queue"), 0U);
+  const auto objects = made({.default_queues = true});
+  EXPECT_EQ(count(objects, "Queue"), 2U);
+  const auto first = std::find_if(objects.begin(), objects.end(), [](const auto& one) { return one.kind == "Queue"; });
+  EXPECT_EQ(first->name, "default-parent-queue") << "the parent comes first";
+  EXPECT_EQ((first + 1)->name, "default-queue");
+  EXPECT_TRUE(first->lasting && (first + 1)->lasting);
+  EXPECT_EQ((first + 1)->body.to_json(false),
+            R"({"apiVersion":"scheduling.run.ai/v2","kind":"Queue","metadata":{"name":"default-queue"},)"
+            R"("spec":{"parentQueue":"default-parent-queue","resources":{)"
+            R"("cpu":{"quota":0,"limit":-1,"overQuotaWeight":1},"gpu":{"quota":0,"limit":-1,"overQuotaWeight":1},)"
+            R"("memory":{"quota":0,"limit":-1,"overQuotaWeight":1}}}})");
+}
+
+// Those whose deletion can be refused are asked about when they are deleted.
+TEST(Manifest, HasTheApiServerAskAboutDeletions) {
+  std::set<std::string> asked_about;
+  const auto documents = json::read_documents("manifest", std::string(kManifestText));
+  for (const json::Document& document : *documents) {
+    if (document.root()["kind"].text() != "ValidatingWebhookConfiguration") {
+      continue;
+    }
+    for (const json::NodeData& item : document.root()["webhooks"].items()) {
+      const json::Value hook(&item);
+      for (const json::NodeData& operation : json::Value(&hook["rules"].items().front())["operations"].items()) {
+        if (json::Value(&operation).text() == "DELETE") {
+          asked_about.insert(std::string(hook["clientConfig"]["service"]["path"].text()));
+        }
+      }
+    }
+  }
+  std::set<std::string> judged;
+  for (const Validator& validator : all_validators()) {
+    if (validator.needed != nullptr) {
+      judged.insert(fmt::format("/validate/{}", validator.route()));
+    }
+  }
+  EXPECT_EQ(asked_about, judged);
+  EXPECT_EQ(judged, std::set<std::string>{"/validate/kai-queues"});
+}
+
 TEST(Manifest, ReadsBackAsItWasWritten) {
   const auto objects = made({});
   EXPECT_EQ(to_yaml(*manifest_of(to_yaml(objects), "gantree-system", {})), to_yaml(objects));
@@ -116,7 +158,8 @@ TEST(Manifest, HasTheApiServerAskWhatIsServed) {
     return fmt::format("/{}/{} {}/{}/{}", verb, plural, kind.group, kind.versions.front(), plural);
   };
   for (const Validator& validator : all_validators()) {
-    validated.insert(line("validate", validator.plural, validator.kind));
+    validated.insert(fmt::format("/validate/{} {}/{}/{}", validator.route(), validator.kind.group,
+                                 validator.kind.versions.front(), validator.plural));
     if (validator.made != nullptr) {
       mutated.insert(line("mutate", validator.plural, validator.kind));
     }

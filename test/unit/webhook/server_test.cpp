@@ -274,6 +274,28 @@ TEST(WebhookServer, HoldsNobodyUpForWhatWasWrongBefore) {
   EXPECT_TRUE(ask("/validate/podgroups", {.operation = "DELETE", .old_object = bad}).allowed);
 }
 
+TEST(WebhookServer, TellsKindsOfOneNameApart) {
+  const std::string group = R"({"metadata":{"name":"n"},"spec":{"minMember":1,"minSubGroup":1}})";
+  const Question ours{.group = "scheduling.run.ai", .object = group, .version = "v2alpha2"};
+  EXPECT_NE(ask("/validate/kai-podgroups", ours).message.find("exclude each other"), std::string::npos);
+  EXPECT_EQ(ask("/validate/podgroups", ours).code, 400);
+  EXPECT_EQ(ask("/validate/kai-podgroups", {.object = group}).code, 400);
+}
+
+TEST(WebhookServer, KeepsAQueueThatOthersAreBelow) {
+  const std::string empty = R"({"metadata":{"name":"n"},"spec":{"resources":{}}})";
+  const std::string parent = R"({"metadata":{"name":"n"},"spec":{"resources":{}},"status":{"childQueues":["a"]}})";
+  Question question{.group = "scheduling.run.ai", .kind = "Queue", .operation = "DELETE", .version = "v2"};
+  question.old_object = empty;
+  EXPECT_TRUE(ask("/validate/kai-queues", question).allowed);
+  question.old_object = parent;
+  const Told kept = ask("/validate/kai-queues", question);
+  EXPECT_EQ(kept.code, 403);
+  EXPECT_EQ(kept.message, "Queue \"n\" cannot be deleted while other queues are below it: a");
+  question.group = "kueue.x-k8s.io";
+  EXPECT_EQ(ask("/validate/kai-queues", question).code, 400);
+}
+
 TEST(WebhookServer, RefusesObjectsOfAnotherKind) {
   EXPECT_FALSE(ask("/validate/clusternetworktopologies", {.object = "{}"}).allowed);
 }

@@ -138,7 +138,8 @@ timeoutSeconds: {{ $root.Values.webhook.timeoutSeconds }}
 {{- end }}
 {{- end -}}
 
-{{/* The kinds that are checked when they are stored. Where Kueue itself runs it checks its own. */}}
+{{/* The kinds that are checked when they are stored, by the path below /validate/. Where Kueue or KAI-Scheduler itself runs it
+checks its own. `kept`: those are asked about that are deleted, too. */}}
 {{- define "gantree.checkedKinds" -}}
 - {plural: podgroups, group: scheduling.sigs.k8s.io, version: v1alpha1, scope: Namespaced}
 - {plural: clusternetworktopologies, group: scheduling.koordinator.sh, version: v1alpha1, scope: Cluster}
@@ -146,5 +147,10 @@ timeoutSeconds: {{ $root.Values.webhook.timeoutSeconds }}
 {{- range $plural, $scope := dict "topologies" "Cluster" "resourceflavors" "Cluster" "clusterqueues" "Cluster" "cohorts" "Cluster" "localqueues" "Namespaced" "workloads" "Namespaced" "workloadpriorityclasses" "Cluster" }}
 - {plural: {{ $plural }}, group: kueue.x-k8s.io, version: v1beta2, scope: {{ $scope }}}
 {{- end }}
+{{- end }}
+{{- if .Values.webhook.kai.enabled }}
+- {plural: podgroups, path: kai-podgroups, group: scheduling.run.ai, version: v2alpha2, scope: Namespaced}
+- {plural: queues, path: kai-queues, group: scheduling.run.ai, version: v2, scope: Cluster, kept: true}
+- {plural: topologies, path: kai-topologies, group: kai.scheduler, version: v1alpha1, scope: Cluster}
 {{- end }}
 {{- end -}}
