@@ -18,8 +18,8 @@ namespace gantree {
 namespace {
 
 constexpr std::string_view kNotLive =
-    "of KAI-Scheduler, whose gangs and queues Gantree honours in plans only: it is not bound, since its gang might run "
-    "in part, or outside of its topology";
+    "of KAI-Scheduler, whose gangs and queues Gantree honours in plans only unless kai-scheduler is one of its "
+    "--scheduler-names: it is not bound, since its gang might run in part, or outside of its topology";
 
 // The first label or annotation of that family; "" where there is none.
 std::string_view mark_of_kai(json::Value metadata) {
@@ -66,8 +66,9 @@ std::string warning_of_marks(const NamedObject& named) {
   }
   if (!mark.empty()) {
     return fmt::format(
-        "{} is KAI-Scheduler's, whose gangs and queues Gantree honours in plans only: it binds no pod that carries it",
-        mark);
+        "{} is KAI-Scheduler's, whose gangs and queues Gantree honours where {} is one of its --scheduler-names, and in "
+        "plans only where it is not",
+        mark, kai::kScheduler);
   }
   for (const std::string_view exclusive : {lws::kExclusive, lws::kSubGroupExclusive, lws::kJobSetExclusive}) {
     if (ours && text_at(workload->annotations, exclusive)) {
@@ -80,9 +81,10 @@ std::string warning_of_marks(const NamedObject& named) {
 
 std::string nobody_starts(std::string_view kind, std::string_view family) {
   if (family == kai::kFamily) {
-    return "nothing here starts it: it is in none of Kueue's queues, and Gantree honours gangs of KAI-Scheduler in "
-           "plans "
-           "only";
+    return fmt::format(
+        "nothing is known to start it: it is in none of Kueue's queues, and Gantree honours gangs of KAI-Scheduler in "
+        "plans only, unless {} is one of its --scheduler-names",
+        kai::kScheduler);
   }
   const auto mutators = all_mutators();
   const bool queued =

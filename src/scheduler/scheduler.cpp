@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "dialects/kai/names.h"
+#include "dialects/kueue/names.h"
+
 namespace gantree {
 
 namespace {
@@ -17,6 +20,10 @@ bool same_kind(const ApiKind& a, const ApiKind& b) {
 Scheduler::Scheduler(const PodOptions& pods, const kueue::ControllerOptions& queues)
     : pods_(account_, pods), queues_(account_, queues) {
   pods_.rely_on(&queues_);
+  if (std::find(pods.schedulers.begin(), pods.schedulers.end(), kai::kScheduler) != pods.schedulers.end()) {
+    grouper_ = std::make_unique<kai::Grouper>(
+        account_.orders, kai::GrouperOptions{.instance = pods.instance, .schedulers = pods.schedulers});
+  }
 }
 
 Scheduler::~Scheduler() {
@@ -25,10 +32,16 @@ Scheduler::~Scheduler() {
 
 std::vector<ApiKind> Scheduler::kinds() const {
   std::vector<ApiKind> kinds = pods_.kinds();
-  for (ApiKind& kind : kueue::Controller::kinds()) {
-    if (std::none_of(kinds.begin(), kinds.end(), [&](const ApiKind& known) { return same_kind(known, kind); })) {
-      kinds.push_back(std::move(kind));
+  const auto add = [&](std::vector<ApiKind> more) {
+    for (ApiKind& kind : more) {
+      if (std::none_of(kinds.begin(), kinds.end(), [&](const ApiKind& known) { return same_kind(known, kind); })) {
+        kinds.push_back(std::move(kind));
+      }
     }
+  };
+  add(kueue::Controller::kinds());
+  if (grouper_ != nullptr) {
+    add(kai::Grouper::kinds());
   }
   return kinds;
 }
@@ -41,6 +54,9 @@ std::vector<Error> Scheduler::changed(const LiveObject& object, Time now) {
     }
   };
   note(queues_.changed(object, now));
+  if (grouper_ != nullptr) {
+    note(grouper_->changed(object, now));
+  }
   if (pods_.takes(object.group, object.kind)) {
     const std::uint64_t before = cluster_.inventory().position();
     note(pods_.changed(object, now));
@@ -54,6 +70,9 @@ std::vector<Error> Scheduler::changed(const LiveObject& object, Time now) {
 void Scheduler::removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name,
                         Time now) {
   queues_.removed(group, kind, ns, name, now);
+  if (grouper_ != nullptr) {
+    grouper_->removed(group, kind, ns, name, now);
+  }
   if (pods_.takes(group, kind)) {
     pods_.removed(group, kind, ns, name, now);
   }
@@ -67,6 +86,9 @@ Step Scheduler::step(Time now) {
   for (const std::string& node : pods_.take_freed_nodes(now)) {
     queues_.node_changed(node);
   }
+  if (grouper_ != nullptr) {
+    grouper_->step(now, step);
+  }
   const bool with_queues = queues_.begin(now, step);
   pods_.begin(now, step);
   decider_.decide(now, step);
@@ -78,8 +100,18 @@ Step Scheduler::step(Time now) {
 }
 
 bool Scheduler::answered(std::uint64_t order, Answer answer, std::string_view why, Time now) {
+  if (grouper_ != nullptr && grouper_->answered(order, answer, why, now)) {
+    return true;
+  }
   pods_.answered(order, answer, why, now);
   return queues_.answered(order, answer, why, now);
+}
+
+void Scheduler::serve(const Serves& serves) {
+  queues_.serve(serves(kueue::kGroup, "workloads"));
+  if (grouper_ != nullptr) {
+    grouper_->serve(serves(kai::kSchedulingGroup, "podgroups"));
+  }
 }
 
 void Scheduler::stop_leading(Time now) {
@@ -100,6 +132,9 @@ void Scheduler::note_under_way() {
 void Scheduler::start_leading(Time now) {
   pods_.start_leading(now);
   queues_.start_leading();
+  if (grouper_ != nullptr) {
+    grouper_->start_leading();
+  }
 }
 
 }  // namespace gantree

@@ -10,11 +10,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "base/time.h"
+#include "kai/grouper.h"
 #include "kueue/controller.h"
 #include "live/account.h"
 #include "live/decider.h"
@@ -44,6 +47,10 @@ class Scheduler {
   // Whether there may be something to decide now.
   bool answered(std::uint64_t order, Answer answer, std::string_view why, Time now);
 
+  // Whether the API server has a kind, by its group and plural.
+  using Serves = std::function<bool(std::string_view group, std::string_view plural)>;
+  void serve(const Serves& serves);
+
   // As PodFamily has it.
   void stop_leading(Time now);
   void stand_by();
@@ -62,6 +69,7 @@ class Scheduler {
   Decider decider_{account_};
   PodFamily pods_;
   kueue::Controller queues_;
+  std::unique_ptr<kai::Grouper> grouper_;  // nullptr where pods of KAI's scheduler are not ours
 };
 
 }  // namespace gantree

@@ -327,8 +327,8 @@ void Loop::set_leading(const LeadershipChanged& change, Time now) {
 void Loop::step(Time now) {
   const Steady::time_point began = surroundings_.clock.now();
   news_ = false;
-  if (surroundings_.serves_workloads) {
-    scheduler_.queues().serve(surroundings_.serves_workloads());
+  if (surroundings_.serves) {
+    scheduler_.serve(surroundings_.serves);
   }
   Step step = scheduler_.step(now);
   const auto took = surroundings_.clock.now() - began;

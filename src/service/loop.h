@@ -44,7 +44,7 @@ struct LoopSurroundings {
   Log& log;
   kube::Client& writer;
   std::function<bool()> synced;                 // whether all that is watched has been listed
-  std::function<bool()> serves_workloads = {};  // whether there can be Workloads; absent: there can
+  Scheduler::Serves serves = {};  // whether the API server has a kind; absent: it has all
   // Has all watches shown to be as fresh as that instant, and which are not as yet; absent: all are.
   std::function<void(std::chrono::steady_clock::time_point)> prove_fresh = {};
   std::function<std::vector<std::string>(std::chrono::steady_clock::time_point)> stale = {};

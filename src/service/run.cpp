@@ -107,10 +107,10 @@ http::Handler probe_pages(Loop& loop, const Answering& answering) {
   };
 }
 
-bool serves_workloads(const kube::Watches& watches) {
+bool serves(const kube::Watches& watches, std::string_view group, std::string_view plural) {
   const std::vector<kube::WatchState> states = watches.states();
-  return std::any_of(states.begin(), states.end(), [](const kube::WatchState& state) {
-    return state.served && state.synced && state.wanted.group == kueue::kGroup && state.wanted.plural == "workloads";
+  return std::any_of(states.begin(), states.end(), [&](const kube::WatchState& state) {
+    return state.served && state.synced && state.wanted.group == group && state.wanted.plural == plural;
   });
 }
 
@@ -179,7 +179,8 @@ class Service {
                .log = log,
                .writer = writer_,
                .synced = [this] { return watches_ && watches_->synced(); },
-               .serves_workloads = [this] { return watches_ && serves_workloads(*watches_); },
+               .serves = [this](std::string_view group,
+                                std::string_view plural) { return watches_ && serves(*watches_, group, plural); },
                .prove_fresh = [this](std::chrono::steady_clock::time_point since) { watches_->prove_fresh(since); },
                .stale = [this](std::chrono::steady_clock::time_point since) { return watches_->stale(since); },
                // Long enough for another that stands for election to take it.

@@ -122,7 +122,7 @@ def test_a_limit_is_never_exceeded(cluster, namespace, kai):
     cluster.create(kai_job("more", 1), namespace)
     assert told(cluster, namespace, "more")["reasons"][0]["reason"] == "OverLimit"
     cluster.stays(lambda: len(cluster.bound(namespace)) == 8, QUIET, "no more than the limit is bound")
-    cluster.delete("batch/v1", "Job", "fits", namespace, propagation_policy="Background")
+    cluster.delete("batch/v1", "Job", "fits", namespace, propagationPolicy="Background")
     runs(cluster, namespace, "more", 1)
 
 

@@ -25,19 +25,6 @@ bool label_is(const PodRecord& pod, std::string_view key, std::string_view value
   return label && label.text() == value;
 }
 
-bool in_role(const Workload& workload, const PodTemplate& role, const PodRecord& pod) {
-  if (workload.templates.size() == 1) {
-    return true;
-  }
-  if (workload.key.kind == "LeaderWorkerSet") {
-    return (role.role == "leader") == label_is(pod, kWorkerIndex, "0");
-  }
-  return label_is(pod, kReplicatedJob, role.role) || label_is(pod, "ray.io/group", role.role) ||
-         (role.role == "head" && label_is(pod, "ray.io/node-type", "head")) ||
-         label_is(pod, "training.kubeflow.org/replica-type", role.role) ||
-         label_is(pod, "training.kubeflow.org/job-role", role.role);
-}
-
 void collect(DraftGroup& group, std::vector<DraftSet*>& sets) {
   for (DraftSet& set : group.sets) {
     sets.push_back(&set);
@@ -98,6 +85,23 @@ bool satisfied(const DraftGroup& group) {
 }
 
 }  // namespace
+
+bool in_role(const Workload& workload, const PodTemplate& role, const PodRecord& pod) {
+  if (workload.templates.size() == 1) {
+    return true;
+  }
+  if (workload.key.kind == "LeaderWorkerSet") {
+    return (role.role == "leader") == label_is(pod, kWorkerIndex, "0");
+  }
+  return label_is(pod, kReplicatedJob, role.role) || label_is(pod, "ray.io/group", role.role) ||
+         (role.role == "head" && label_is(pod, "ray.io/node-type", "head")) ||
+         label_is(pod, "training.kubeflow.org/replica-type", role.role) ||
+         label_is(pod, "training.kubeflow.org/job-role", role.role);
+}
+
+std::optional<int> replica_of(const PodRecord& pod) {
+  return number_at(pod.labels(), kJobIndex);
+}
 
 std::optional<int> number_at(json::Value labels, std::string_view key) {
   const json::Value value = text_at(labels, key);
@@ -161,7 +165,7 @@ void subtract_bound(const Workload& workload, std::span<const PodRecord* const> 
   collect(root, sets);
   std::vector<const PodRecord*> strays;
   for (const PodRecord* pod : bound) {
-    const auto replica = number_at(pod->labels(), kJobIndex);
+    const auto replica = replica_of(*pod);
     const auto index = index_of(*pod);
     const auto exact = std::find_if(sets.begin(), sets.end(), [&](const DraftSet* set) {
       const int end = set->first + set->count + static_cast<int>(set->bound.size());

@@ -21,6 +21,10 @@ void drop_complete(DraftGroup& group);
 // The number by which a pod is known among its equals; nothing where no label tells and the name has none.
 [[nodiscard]] std::optional<int> index_of(const PodRecord& pod);
 
+// Whether a pod is one of that template, as far as labels tell; and of which replica of a replicated job it is.
+[[nodiscard]] bool in_role(const Workload& workload, const PodTemplate& role, const PodRecord& pod);
+[[nodiscard]] std::optional<int> replica_of(const PodRecord& pod);
+
 // The number in a label of a pod; nothing where there is none.
 [[nodiscard]] std::optional<int> number_at(json::Value labels, std::string_view key);
 

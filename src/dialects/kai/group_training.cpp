@@ -44,6 +44,17 @@ void group_pytorch(Grouping& grouping) {
   }
 }
 
+// An MPIJob may make its launcher only when the workers are ready.
+int launchers_to_come(const Grouping& grouping) {
+  const Workload& workload = grouping.workload;
+  if (grouping.live == nullptr || grouping.live->has_launcher || workload.key.kind != "MPIJob") {
+    return 0;
+  }
+  const json::Value policy = text_at(workload.object.value["spec"], "launcherCreationPolicy");
+  const PodTemplate* launcher = role(workload, "launcher");
+  return policy && policy.text() == "WaitForWorkersReady" && launcher != nullptr ? launcher->count() : 0;
+}
+
 // All roles alike: so many pods of all, or all.
 void group_flat(Grouping& grouping) {
   DraftGroup& root = grouping.draft.root;
@@ -54,7 +65,10 @@ void group_flat(Grouping& grouping) {
       pods += part.count();
     }
   }
-  const auto min = grouping.spec_count({"runPolicy", "schedulingPolicy", "minAvailable"});
+  auto min = grouping.spec_count({"runPolicy", "schedulingPolicy", "minAvailable"});
+  if (const int later = launchers_to_come(grouping); later > 0) {
+    min = std::max(0, min.value_or(pods) - later);
+  }
   if (min && *min < pods) {
     root.min_pods = *min;
     for (DraftSet& set : root.sets) {
@@ -72,6 +86,12 @@ DraftSet plain_set(const Grouping& grouping, const PodTemplate& pods, std::strin
   set.count = count;
   set.min = count;
   return set;
+}
+
+// Its workers are made when the leader is ready.
+bool leader_comes_first(const Workload& workload) {
+  const json::Value policy = text_at(workload.object.value["spec"], "startupPolicy");
+  return policy && policy.text() == "LeaderReady";
 }
 
 // By the field, the annotation of the set, or that of its worker template; 0 where it is not cut.
@@ -118,7 +138,9 @@ void group_ray(Grouping& grouping) {
     if (part.count() == 0) {
       continue;
     }
-    DraftSet& set = root.sets.emplace_back(grouping.set(part, part.role, part.count(), part.count()));
+    const bool head = grouping.live != nullptr && part.role == "head";
+    DraftSet& set =
+        root.sets.emplace_back(grouping.set(part, head ? "headgroup" : part.role, part.count(), part.count()));
     set.levels = placement_request(file, part.annotations());
     json::Reader read(file, "");
     const std::int64_t least = read.integer(part.at, "minReplicas", 0, part.replicas).value_or(0);
@@ -141,6 +163,9 @@ void group_leader_and_workers(Grouping& grouping) {
     return;
   }
   root.sets.push_back(plain_set(grouping, *workers, "workers", workers->each));
+  if (grouping.live != nullptr && !grouping.live->leader_has_node && leader_comes_first(workload)) {
+    root.sets.back().min = 0;
+  }
   Segments segments;
   segments.levels = segment_request(workload.object.file, workers->annotations(), workload.annotations);
   segments.size = segment_size(grouping, *workers);
@@ -163,12 +188,13 @@ void group_leader_and_workers(Grouping& grouping) {
     first.levels = segments.levels;
     first.sets = std::exchange(root.sets, {});
     DraftSet rest = first.sets.back();
+    const bool elastic = rest.min == 0;
     first.sets.back().count = segments.size;
-    first.sets.back().min = segments.size;
+    first.sets.back().min = elastic ? 0 : segments.size;
     rest.name = "workers-rest";
     rest.first = segments.size;
     rest.count -= segments.size;
-    rest.min = rest.count;
+    rest.min = elastic ? 0 : rest.count;
     rest.segments = segments;
     if (rest.count > 0) {
       root.sets.push_back(std::move(rest));

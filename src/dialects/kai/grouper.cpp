@@ -176,6 +176,16 @@ Draft draft_for(const Workload& workload) {
   return draft;
 }
 
+Draft draft_live(const Workload& workload, const LivePods& live) {
+  Grouping grouping(workload);
+  grouping.draft = draft_for(workload);
+  grouping.live = &live;
+  if (!workload.templates.empty()) {
+    group_by_kind(grouping);
+  }
+  return finish(std::move(grouping));
+}
+
 Draft draft_ungrouped(const Workload& workload) {
   Draft draft = draft_for(workload);
   for (const PodTemplate& pods : workload.templates) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dialects/kai/draft.h"
+#include "dialects/kai/group_spec.h"
 
 namespace gantree::kai {
 
@@ -14,6 +15,9 @@ namespace gantree::kai {
 // nothing is.
 [[nodiscard]] std::vector<Draft> group_workload(const Workload& workload, std::span<const PodRecord* const> bound,
                                                 Inventory& inventory);
+
+// One part of a workload on a live cluster, whatever of it runs.
+[[nodiscard]] Draft draft_live(const Workload& workload, const LivePods& live);
 
 // The gang of a pod that a divided workload (a Deployment, a LeaderWorkerSet) made; nothing where the workload is
 // one gang.

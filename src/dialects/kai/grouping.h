@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "dialects/kai/draft.h"
+#include "dialects/kai/group_spec.h"
 #include "dialects/objection.h"
 
 namespace gantree::kai {
@@ -17,6 +18,7 @@ struct Grouping {
   Draft draft;
   Objection objection;
   bool partly_runs = false;
+  const LivePods* live = nullptr;  // on a live cluster, where pods come one after another
 
   // A set of a template, with the segments that its pods ask for.
   DraftSet set(const PodTemplate& pods, std::string_view name, int count, int min);

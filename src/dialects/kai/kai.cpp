@@ -1,6 +1,5 @@
 #include "dialects/kai/kai.h"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -8,33 +7,11 @@
 #include "dialects/kai/assemble.h"
 #include "dialects/kai/grouper.h"
 #include "dialects/kai/levels.h"
+#include "dialects/kai/marks.h"
 
 namespace gantree::kai {
 
 namespace {
-
-bool has_marks(json::Value map) {
-  if (!map || map.kind() != json::Kind::kObject) {
-    return false;
-  }
-  const auto members = map.members();
-  return std::any_of(members.begin(), members.end(), [](const json::MemberData& member) {
-    return member.key.starts_with(kPrefix) || member.key == kPodGroupName || member.key == kOldQueue ||
-           member.key == kGpuFraction || member.key == kGpuMemory;
-  });
-}
-
-bool has_marks(const PodTemplate& pods) {
-  return has_marks(pods.labels()) || has_marks(pods.annotations()) ||
-         (pods.job_metadata && (has_marks(pods.job_metadata["annotations"]) || has_marks(pods.job_metadata["labels"])));
-}
-
-bool scheduled_by(const Workload& workload, std::string_view scheduler) {
-  return std::any_of(workload.templates.begin(), workload.templates.end(), [&](const PodTemplate& pods) {
-    const json::Value name = text_at(pods.spec, "schedulerName");
-    return name && name.text() == scheduler;
-  });
-}
 
 // Kinds that nobody else takes where they carry no marks.
 bool ours_by_default(const Workload& workload) {
@@ -75,11 +52,7 @@ Result<> KaiDialect::connect(Intake& intake) {
 }
 
 Claim KaiDialect::claim(const Workload& workload, const Intake&) const {
-  const bool marked = has_marks(workload.labels) || has_marks(workload.annotations) ||
-                      std::any_of(workload.templates.begin(), workload.templates.end(),
-                                  [](const PodTemplate& pods) { return has_marks(pods); }) ||
-                      scheduled_by(workload, kScheduler);
-  if (marked) {
+  if (is_marked(workload)) {
     return Claim::kMarked;
   }
   return ours_by_default(workload) || scheduled_by(workload, kOurScheduler) ? Claim::kDefault : Claim::kNone;
@@ -224,7 +197,7 @@ Result<> KaiDialect::submit_workloads(Intake& intake) {
     if (workload.dialect != kFamily || runs || joins_by_template(workload)) {
       continue;
     }
-    if (const json::Value skip = text_at(workload.annotations, kSkipPodGrouper); skip && skip.text() == "true") {
+    if (skips_grouper(workload.annotations)) {
       if (auto handed = hand_in(draft_ungrouped(workload), intake); !handed) {
         return handed;
       }

@@ -25,8 +25,8 @@ std::vector<std::string> warnings(const std::string& yaml) {
 
 TEST(NotLive, MarksOfKaiAreWarnedOfWhereverTheyAre) {
   EXPECT_THAT(warnings(marked_job(", labels: {kai.scheduler/queue: a}")),
-              ElementsAre(HasSubstr("kai.scheduler/queue is KAI-Scheduler's, whose gangs and queues Gantree honours in "
-                                    "plans only")));
+              ElementsAre(HasSubstr("kai.scheduler/queue is KAI-Scheduler's, whose gangs and queues Gantree honours "
+                                    "where kai-scheduler is one of its --scheduler-names")));
   EXPECT_THAT(warnings(marked_job("", "annotations: {kai.scheduler/batch-min-member: '2'}")),
               ElementsAre(HasSubstr("kai.scheduler/batch-min-member")));
   EXPECT_THAT(warnings(marked_job("", "", ", schedulerName: kai-scheduler")),
