@@ -101,7 +101,7 @@ double bind_all(kube::Client& client, const Order& order) {
     die("there are not so many pods");
   }
   return each(order, [&](std::size_t i, kube::Client::Done done) {
-    client.bind({order.ns, pods[i].name}, pods[i].uid, fmt::format("n{}", i / 8), std::move(done));
+    client.bind({order.ns, pods[i].name}, pods[i].uid, fmt::format("n{}", i / 8), "", std::move(done));
   });
 }
 

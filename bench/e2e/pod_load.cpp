@@ -91,7 +91,7 @@ void bind_all(kube::Client& client, const std::string& ns) {
   Tally tally;
   const auto began = Clock::now();
   for (std::size_t i = 0; i < pods.size(); ++i) {
-    client.bind({ns, pods[i].name}, pods[i].uid, fmt::format("n{:06}", i / 8), tally.one());
+    client.bind({ns, pods[i].name}, pods[i].uid, fmt::format("n{:06}", i / 8), "", tally.one());
   }
   tally.wait();
   report("bind", pods.size(), since(began));

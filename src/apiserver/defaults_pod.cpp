@@ -165,7 +165,7 @@ void fill_pod_level(Object& spec) {
   if (Object* requests = object_or_new(spec["resources"].get_object(), "requests")) {
     for (const auto& [name, amount] : container_amounts(spec, "requests")) {
       if (name == "cpu" || name == "memory") {
-        fall_back(*requests, name, Value(to_text(amount)));
+        fall_back(*requests, name, to_text(amount));
       }
     }
   }

@@ -40,7 +40,7 @@ class CallsTest : public ::testing::Test {
     return answer.get_future().get();
   }
   Reply bind(const std::string& uid = kUid, const std::string& node = "n1") {
-    return wait([&](Client::Done done) { client_.bind(kPod, uid, node, std::move(done)); });
+    return wait([&](Client::Done done) { client_.bind(kPod, uid, node, "", std::move(done)); });
   }
 
   FakeServer server_;

@@ -368,7 +368,7 @@ TEST(CallQueue, WhatWasDecidedInAnEarlierTermIsNotSentInALaterOne) {
   client.set_fence([&] { return term; });
   std::vector<std::string> reasons;
   const auto bind = [&] {
-    client.bind({"ns", "p"}, "u", "n", [&](const Reply& reply) { reasons.push_back(reply.reason); });
+    client.bind({"ns", "p"}, "u", "n", "", [&](const Reply& reply) { reasons.push_back(reply.reason); });
   };
   bind();
   transport.settle();
@@ -426,7 +426,7 @@ TEST(CallQueue, AThousandCallsThatTheFenceStopsEndWithoutDepth) {
   client.set_fence([] { return false; });
   int stopped = 0;
   for (int i = 0; i < 100'000; ++i) {
-    client.bind({"ns", "p"}, "u", "n", [&](const Reply& reply) { stopped += reply.reason == "NotLeader" ? 1 : 0; });
+    client.bind({"ns", "p"}, "u", "n", "", [&](const Reply& reply) { stopped += reply.reason == "NotLeader" ? 1 : 0; });
   }
   transport.settle();
   EXPECT_EQ(stopped, 100'000);
