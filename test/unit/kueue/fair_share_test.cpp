@@ -65,6 +65,24 @@ TEST_F(FairShares, WhoWasEvictedHasNobodyEvictedUntilAnotherHasEnded) {
   EXPECT_EQ(running("b"), 0);
 }
 
+TEST_F(FairShares, WhoWasNotEvictedMayHaveOthersEvictedThoughItStandsBehindThoseThatWere) {
+  for (const char* name : {"b1", "b2"}) {
+    world.workload("ns", name, "team-b", 1);
+    world.settle();
+  }
+  ASSERT_EQ(running("a"), 2);
+  team("team-b", "0.1");
+  world.settle();
+  world.settle();
+  ASSERT_EQ(running("b"), 2);
+
+  world.workload("ns", "a5", "team-a", 1);
+  world.settle();
+  world.settle();
+  EXPECT_EQ(running("a5"), 1);
+  EXPECT_EQ(running("b"), 1);
+}
+
 TEST_F(FairShares, ARestartDoesNotForgetWhoWasEvicted) {
   for (const char* name : {"b1", "b2", "b3"}) {
     world.workload("ns", name, "team-b", 1);

@@ -106,5 +106,39 @@ TEST(KueuePreemptors, TwoThatNeedAHostEachHaveOneHolderEachLeave) {
   EXPECT_TRUE(cluster.admitted("second"));
 }
 
+// Half of a host is a running job's, the other half is named by a pod of another scheduler as its own.
+struct Nominated : Preemptors {
+  explicit Nominated(int priority) {
+    node("a", 8);
+    running("victim", 4);
+    put("", "v1", "Pod",
+        fmt::format("{{'metadata':{{'name':'theirs','namespace':'ns'}},'spec':{{'schedulerName':'default-scheduler',"
+                    "'priority':{},'containers':[{{'name':'c','resources':{{'requests':{{'nvidia.com/gpu':'4'}}}}}}]}},"
+                    "'status':{{'phase':'Pending','nominatedNodeName':'a'}}}}",
+                    priority));
+    settle();
+    job("first", 1, 8, "high");
+    settle();
+  }
+  [[nodiscard]] std::string nominated() const {
+    return server.find(pod_key("theirs"))->tree.str({"status", "nominatedNodeName"});
+  }
+};
+
+TEST(KueuePreemptors, TakeTheRoomThatPodsOfLowerPriorityNameAndClearIt) {
+  Nominated cluster(50);
+  EXPECT_TRUE(cluster.suspended("victim"));
+  EXPECT_EQ(cluster.nominated(), "");
+  cluster.end_pod("victim");
+  EXPECT_TRUE(cluster.admitted("first"));
+}
+
+TEST(KueuePreemptors, LeaveTheRoomToPodsOfHigherPriorityThatNameIt) {
+  Nominated cluster(200);
+  EXPECT_FALSE(cluster.suspended("victim")) << "without the other half that would help nobody";
+  EXPECT_EQ(cluster.nominated(), "a");
+  EXPECT_FALSE(cluster.admitted("first"));
+}
+
 }  // namespace
 }  // namespace gantree::test

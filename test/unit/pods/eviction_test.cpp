@@ -128,6 +128,70 @@ TEST(LiveEviction, TheRoomIsOpenToAllAgainWhenThePreemptorGoes) {
   EXPECT_EQ(api.pods["late"].node, "n0-0");
 }
 
+// A gang that is evicted time and again, as often as it finds a new host, while nothing ends.
+struct Restless : FakeApi {
+  void evict(int round) {
+    const std::string number = std::to_string(round);
+    node("n" + number, R"("rack":"r")", 8);
+    make_anew(number);
+    run();
+    ASSERT_EQ(pods["mid-0"].node, "n" + number);
+    pod_group("high" + number, 1);
+    pods_of("high" + number, 1, {.priority = 10});
+    pass(seconds(5));
+    decide();
+    ASSERT_EQ(evictions.size(), 1U);
+    ASSERT_EQ(evictions.front().write.object.name, "mid-0");
+    evictions.clear();
+    remove_pod("mid-0");
+    run();
+    ASSERT_EQ(pods["high" + number + "-0"].node, "n" + number);
+  }
+  void make_anew(const std::string& uid) {
+    pod_group("mid", 1);
+    uids["mid-0"] = uid;
+    pods_of("mid", 1, {.priority = 5});
+  }
+  // How many leave for it, where one of lower priority has all that it needs.
+  std::size_t evicted_for_it() {
+    node("low", R"("rack":"r")", 8);
+    pod_group("low", 1);
+    pods_of("low", 1, {.node = "low", .phase = "Running", .priority = 1});
+    make_anew("last");
+    wait();
+    return evictions.size();
+  }
+  void wait() {
+    for (int i = 0; i < 10; ++i) {
+      pass(seconds(5));
+      decide();
+    }
+  }
+};
+
+TEST(LiveEviction, WhoWasEvictedTwiceStillEvicts) {
+  Restless api;
+  api.evict(1);
+  api.evict(2);
+  EXPECT_EQ(api.evicted_for_it(), 1U);
+}
+
+TEST(LiveEviction, WhoWasEvictedThreeTimesEvictsNobodyUntilAGangHasEnded) {
+  Restless api;
+  api.evict(1);
+  api.evict(2);
+  api.evict(3);
+  EXPECT_EQ(api.evicted_for_it(), 0U);
+  // Something small ends elsewhere: it leaves too little room to start without an eviction.
+  api.node("small", R"("rack":"r")", 1);
+  api.pod("short", {.gpus = 1, .node = "small", .phase = "Running", .priority = 50});
+  api.decide();
+  api.pod("short", {.gpus = 1, .node = "small", .phase = "Succeeded", .priority = 50});
+  api.wait();
+  ASSERT_EQ(api.evictions.size(), 1U);
+  EXPECT_EQ(api.evictions.front().write.object.name, "low-0");
+}
+
 void budget(FakeApi& api, int allowed) {
   api.send(
       "policy", "v1", "PodDisruptionBudget",

@@ -197,6 +197,41 @@ TEST(PodFamily, KeepsTheRoomOfARefusedBindAndTriesAgain) {
   EXPECT_EQ(api.pods["p"].node, "n0-0");
 }
 
+TEST(PodFamily, LooksBeforeABindIsTriedAgainWhetherAnotherSchedulerTookTheRoom) {
+  FakeApi api;
+  api.racks(1, 2);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  ASSERT_EQ(api.binds.size(), 1U);
+  const std::string first = api.binds.front().write.node;
+  api.scheduler.answered(api.binds.front().id, Answer::kRefused, "unavailable", api.now);
+  api.binds.clear();
+  api.pod("theirs", {.gpus = 8, .scheduler = "default-scheduler", .node = first, .phase = "Running"});
+  for (int i = 0; i < 5; ++i) {
+    api.pass(seconds(2));
+    api.run();
+  }
+  EXPECT_EQ(api.pods["p"].node, first == "n0-0" ? "n0-1" : "n0-0");
+  EXPECT_LE(api.fullest(), 8);
+}
+
+TEST(PodFamily, LooksBeforeABindIsTriedAgainWhetherTheNodeStillTakesPods) {
+  FakeApi api;
+  api.racks(1, 2);
+  api.pod("p", {.gpus = 8});
+  api.decide();
+  ASSERT_EQ(api.binds.size(), 1U);
+  const std::string first = api.binds.front().write.node;
+  api.scheduler.answered(api.binds.front().id, Answer::kRefused, "unavailable", api.now);
+  api.binds.clear();
+  api.scheduler.removed("", "Node", "", first, api.now);
+  for (int i = 0; i < 5; ++i) {
+    api.pass(seconds(2));
+    api.run();
+  }
+  EXPECT_EQ(api.pods["p"].node, first == "n0-0" ? "n0-1" : "n0-0");
+}
+
 TEST(PodFamily, GivesTheRoomUpWhenABindIsRefusedTimeAndAgain) {
   FakeApi api;
   api.racks(1, 1);

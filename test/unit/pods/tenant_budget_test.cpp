@@ -205,6 +205,32 @@ TEST(TenantBudget, AllNamespacesHaveTheirTurn) {
   }
 }
 
+// The search for victims is dear, so that few are tried at a time.
+TEST(TenantBudget, ThousandsThatNobodyCanBeEvictedForKeepNoOtherNamespaceFromEvicting) {
+  Tenants api;
+  for (int r = 0; r < 2; ++r) {
+    for (int h = 0; h < 4; ++h) {
+      const std::string host = "n" + std::to_string(r) + "-" + std::to_string(h);
+      api.pod("old-" + host, {.gpus = host == "n0-0" ? 7 : 8, .node = host, .phase = "Running", .priority = 10});
+    }
+  }
+  api.pod("low", {.gpus = 1, .node = "n0-0", .phase = "Running", .priority = 1});
+  // No two ask for the same, and the one that may be evicted is too small for any.
+  for (int i = 0; i < 2000; ++i) {
+    api.put_pod("evil", "p" + std::to_string(i), "", 2,
+                R"("priority":5,"overhead":{"cpu":")" + std::to_string(i + 1) + R"(m"},)");
+  }
+  for (int i = 0; i < 20; ++i) {
+    static_cast<void>(api.cycle());
+  }
+  ASSERT_FALSE(api.told.contains("Pod default/low"));
+  api.put_pod("victim", "p", "", 1, R"("priority":3,)");
+  for (int i = 0; i < 20; ++i) {
+    static_cast<void>(api.cycle());
+  }
+  EXPECT_TRUE(api.told.contains("Pod default/low")) << "one second later";
+}
+
 TEST(TenantBudget, APodThatIsTooLargeIsRefused) {
   Tenants api;
   const std::string selector = R"("nodeSelector":{"a":")" + std::string(100'000, 'x') + R"("},)";
