@@ -48,9 +48,9 @@ bench: ## measure, on clusters of up to 100,000 nodes
 bench-e2e: ## measure the scheduler on a real control plane, with 5,000 and 20,000 nodes, and 15,000 workloads in queues; half an hour
 	$(need) build bench e2e
 	@$(call configure,bench)
-	@cmake --build --preset bench --target gantree pod_load workload_load
+	@cmake --build --preset bench --target gantree pod_load workload_load bare_admission
 	@"$$(scripts/e2e-python)" bench/e2e/pods.py build/bench/apps/gantree/gantree build/bench/bench/pod_load $(BENCH_E2E)
-	@"$$(scripts/e2e-python)" bench/e2e/queues.py build/bench/apps/gantree/gantree build/bench/bench/pod_load build/bench/bench/workload_load
+	@"$$(scripts/e2e-python)" bench/e2e/queues.py build/bench/apps/gantree/gantree build/bench/bench/pod_load build/bench/bench/workload_load build/bench/bench/bare_admission
 
 bench-up: ## measure the embedded cluster as an API server, beside a real kube-apiserver with etcd; ten minutes
 	$(need) build bench e2e

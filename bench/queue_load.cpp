@@ -56,21 +56,29 @@ std::string body_of(const std::string& name, const std::string& queue, const Cla
                   queue, shape.priority, shape.pods, shape.request, shape.cpu));
 }
 
+std::string admission_of(const std::string& queue, const Class& shape) {
+  return fmt::format(
+      R"({{"clusterQueue":"{}","podSetAssignments":[{{"name":"main","count":{},"flavors":{{"cpu":"bench"}},)"
+      R"("resourceUsage":{{"cpu":"{}"}},"topologyAssignment":{{"levels":["kubernetes.io/hostname"],"slices":[{{)"
+      R"("domainCount":1,"valuesPerLevel":[{{"universal":"n000000"}}],"podCounts":{{"universal":{}}}}}]}}}}]}})",
+      queue, shape.pods, shape.cpu, shape.pods);
+}
+
 }  // namespace
 
 std::vector<QueueObject> queue_objects() {
   std::vector<QueueObject> objects = {
-      {"topologies", "Topology", false,
+      {"topologies", "Topology", false, "bench",
        object(
            "Topology", "bench",
            R"({"levels":[{"nodeLabel":"bench/block"},{"nodeLabel":"bench/rack"},{"nodeLabel":"kubernetes.io/hostname"}]})")},
-      {"resourceflavors", "ResourceFlavor", false,
+      {"resourceflavors", "ResourceFlavor", false, "bench",
        object("ResourceFlavor", "bench", R"({"topologyName":"bench","nodeLabels":{"bench/group":"tas"}})")}};
   for (int c = 0; c < kCohorts; ++c) {
     for (int q = 0; q < kQueues; ++q) {
       const std::string name = fmt::format("cq-{}-{}", c, q);
       objects.push_back(
-          {"clusterqueues", "ClusterQueue", false,
+          {"clusterqueues", "ClusterQueue", false, name,
            object(
                "ClusterQueue", name,
                fmt::format(R"({{"cohortName":"cohort-{}","namespaceSelector":{{}},"preemption":{{)"
@@ -78,7 +86,7 @@ std::vector<QueueObject> queue_objects() {
                            R"("coveredResources":["cpu"],"flavors":[{{"name":"bench","resources":[{{"name":"cpu",)"
                            R"("nominalQuota":"20","borrowingLimit":"100"}}]}}]}}]}})",
                            c))});
-      objects.push_back({"localqueues", "LocalQueue", true,
+      objects.push_back({"localqueues", "LocalQueue", true, name,
                          object("LocalQueue", name, fmt::format(R"({{"clusterQueue":"{}"}})", name))});
     }
   }
@@ -92,7 +100,13 @@ std::vector<PlannedWorkload> planned_workloads(int percent) {
       for (const Class& shape : kClasses) {
         for (int i = 0; i < std::max(1, shape.count * percent / 100); ++i) {
           const std::string name = fmt::format("{}-{}-{}-{}", shape.name, c, q, i);
-          planned.push_back({shape.every * i, shape.runs, name, body_of(name, fmt::format("cq-{}-{}", c, q), shape)});
+          const std::string queue = fmt::format("cq-{}-{}", c, q);
+          planned.push_back({.at = shape.every * i,
+                             .runs = shape.runs,
+                             .name = name,
+                             .queue = queue,
+                             .body = body_of(name, queue, shape),
+                             .admission = admission_of(queue, shape)});
         }
       }
     }

@@ -17,6 +17,7 @@ struct QueueObject {
   const char* plural;
   const char* kind;
   bool namespaced;
+  std::string name;
   std::string body;
 };
 
@@ -28,7 +29,9 @@ struct PlannedWorkload {
   std::chrono::milliseconds at;  // it comes, after the first
   std::chrono::milliseconds runs;
   std::string name;
+  std::string queue;
   std::string body;
+  std::string admission;  // as a status would tell it, by whoever does not look where there is room
 };
 
 // All of them, or a part, in the order in which they come.

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -65,6 +66,36 @@ def seen_by(watch):
     if watch.returncode != 0:
         stop_with("the watch failed")
     return json.loads(out.splitlines()[-1])
+
+
+REQUEST = re.compile(r"^apiserver_request_total\{(.*)\} (\S+)$", re.M)
+ASKED = re.compile(r"^apiserver_admission_webhook_request_total\{(.*)\} (\S+)$", re.M)
+LABEL = re.compile(r'(\w+)="([^"]*)"')
+
+
+def api_metrics(cluster):
+    return cluster.client.call_api("/metrics", "GET", auth_settings=["BearerToken"], header_params={"Accept": "text/plain"},
+                                   _preload_content=False, _return_http_data_only=True).data.decode()
+
+
+def request_counts(cluster):
+    """{"PATCH workloads/status": how often}: the writes that the API server has carried out, by whomever."""
+    counts = {}
+    for labels, value in REQUEST.findall(api_metrics(cluster)):
+        label = dict(LABEL.findall(labels))
+        if label["verb"] in ("POST", "PUT", "PATCH", "DELETE", "APPLY") and not label["dry_run"]:
+            what = f"{label['verb']} {label['resource']}{'/' if label['subresource'] else ''}{label['subresource']}"
+            counts[what] = counts.get(what, 0) + float(value)
+    return counts
+
+
+def webhook_counts(cluster):
+    """{webhook: how often the API server has asked it}."""
+    counts = {}
+    for labels, value in ASKED.findall(api_metrics(cluster)):
+        label = dict(LABEL.findall(labels))
+        counts[label["name"]] = counts.get(label["name"], 0) + float(value)
+    return counts
 
 
 def cpu_seconds(pid):
