@@ -98,12 +98,15 @@ class Admissions final : public kube::Sink {
     const Object object{.name = planned->first,
                         .uid = text_after(json, "\"uid\":\""),
                         .version = text_after(json, "\"resourceVersion\":\"")};
-    const bool fresh = seen_.insert(object.name).second;
-    if (fresh && waits_.take() > 0) {
+    const auto [waits, fresh] = waits_of_.try_emplace(object.name, 0);
+    waits->second = fresh ? waits_.take() : waits->second;
+    if (waits->second > 0) {
+      --waits->second;
       write(object, fmt::format(R"("conditions":[{}])",
                                 condition("QuotaReserved", false, "Pending",
-                                          "couldn't assign flavors to pod set main: insufficient unused quota")));
-      tell(object, "Pending");
+                                          fmt::format("couldn't assign flavors to pod set main: insufficient unused "
+                                                      "quota, {} more of cpu needed",
+                                                      waits->second + 1))));
     } else if (admitted_.insert(object.name).second) {
       admit(object, *planned->second);
     }
@@ -174,7 +177,7 @@ class Admissions final : public kube::Sink {
   Share queues_;
   std::map<std::string, const PlannedWorkload*> admissions_;  // borrowed
   std::vector<std::pair<kube::Resource, kube::ObjectKey>> statuses_;
-  std::set<std::string> seen_;
+  std::map<std::string, int> waits_of_;  // how often each has still to be told why it waits
   std::set<std::string> admitted_;
   std::size_t queue_ = 0;
   std::size_t event_ = 0;
