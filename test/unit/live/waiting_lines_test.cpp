@@ -24,7 +24,7 @@ class Lines : public testing::Test {
     return {.line = {.queue = QueueId{0}, .in_order = in_order, .shape = in_order ? 0U : 7U},
             .rank = {.priority = priorities_.at(&waiter),
                      .created_seconds = 1,
-                     .key = {.ns = "ns", .name = waiter.id.substr(3), .kind = "Job"}}};
+                     .known_as = {.ns = "ns", .name = waiter.id.substr(3), .kind = "Job"}}};
   }
   void put(Waiter& waiter, bool in_order = false) { lines.put(waiter, place(waiter, in_order)); }
 

@@ -1,9 +1,9 @@
-// Pods of families that only plans honour.
+// Pods of KAI where its scheduler is not served.
 #include <gmock/gmock.h>
 
 #include <chrono>
 
-#include "fake_api.h"
+#include "unit/pods/fake_api.h"
 
 namespace gantree {
 namespace {
@@ -22,15 +22,6 @@ TEST(NotLive, PodsOfTheirSchedulerAreLeftToIt) {
   api.run();
   EXPECT_TRUE(api.pods["p"].node.empty());
   EXPECT_THAT(api.written_to("Pod", "p"), IsEmpty()) << "it is not ours to tell";
-}
-
-TEST(NotLive, PodsOfTheirSchedulerAreToldWhyTheyAreNotBoundWhereItIsServed) {
-  FakeApi api({.schedulers = {"gantree", "kai-scheduler"}});
-  api.racks(1, 1);
-  api.pod("p", {.gpus = 1, .scheduler = "kai-scheduler"});
-  api.run();
-  EXPECT_TRUE(api.pods["p"].node.empty());
-  EXPECT_THAT(api.written_to("Pod", "p"), HasSubstr("has the schedulerName kai-scheduler of KAI-Scheduler"));
 }
 
 TEST(NotLive, PodsOfOursThatCarryTheirMarksAreToldWhyTheyAreNotBound) {
