@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dialects/core/metadata.h"
+#include "dialects/kai/admission.h"
 #include "dialects/kueue/hooks/hooks.h"
 #include "dialects/kueue/names.h"
 #include "dialects/not_live.h"
@@ -109,6 +110,9 @@ Mutation change(const Mutator& mutator, const NamedObject& named, const Object* 
 }
 
 Mutation create(const Mutator& mutator, const NamedObject& named, const JobDefaults& defaults) {
+  if (auto refusal = kai::refuse_fractions(named, defaults.serves_kai)) {
+    return {.refusal = std::move(refusal)};
+  }
   const bool unclassed = defaults.priority_class && kueue::takes_default_class(named.object);
   return unclassed ? with_label(named, {kueue::kPriorityClass, kueue::kDefaultPriorityClass},
                                 [&](const NamedObject& labelled) { return change(mutator, labelled, nullptr); })
@@ -116,6 +120,9 @@ Mutation create(const Mutator& mutator, const NamedObject& named, const JobDefau
 }
 
 Mutation enqueue(const Mutator& mutator, const NamedObject& named, const JobDefaults& defaults) {
+  if (auto refusal = kai::refuse_fractions(named, defaults.serves_kai)) {
+    return {.refusal = std::move(refusal)};
+  }
   const std::string_view queue = kueue::queue_to_join(named.object, defaults.queue);
   if (queue.empty()) {
     const std::string unheeded = kueue::unheeded_topology(named);

@@ -46,6 +46,7 @@ struct Mutator {
 struct JobDefaults {
   bool queue = false;           // a LocalQueue `default` in their namespace
   bool priority_class = false;  // a WorkloadPriorityClass `default`
+  bool serves_kai = false;      // pods of KAI's scheduler are Gantree's to bind
 };
 
 // The same of a new object, with the class that it gets where it names none.

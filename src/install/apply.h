@@ -22,8 +22,8 @@ using Progress = std::function<void(const ManifestObject& object, const std::str
 [[nodiscard]] Result<> apply(kube::Client& client, std::span<const ManifestObject> objects,
                              std::chrono::seconds patience, const Progress& progress);
 
-// In the opposite order, without the definitions, the namespace and what is lasting: those hold what is the users'. What
-// is not there is passed over.
+// In the opposite order, without the definitions, the namespace and what is lasting: those hold what is the users'.
+// What is not there is passed over.
 [[nodiscard]] Result<> remove(kube::Client& client, std::span<const ManifestObject> objects, const Progress& progress);
 
 // Where the API serves a kind of the manifest.

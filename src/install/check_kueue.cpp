@@ -18,6 +18,18 @@ Finding check_neighbour(const kueue::Neighbour& neighbour) {
   return {.check = "kueue", .sentence = "Kueue itself is not installed, so Gantree admits the workloads of its queues"};
 }
 
+Finding check_neighbour(const kai::Neighbour& neighbour) {
+  if (const auto runs = neighbour.kai_runs()) {
+    return {.health = Health::kWarning,
+            .check = "kai",
+            .sentence = *runs,
+            .advice =
+                "take KAI-Scheduler out to have Gantree start its gangs; or switch off webhook.kai in the chart, and "
+                "leave kai-scheduler out of schedulerNames"};
+  }
+  return {.check = "kai", .sentence = "KAI-Scheduler itself is not installed"};
+}
+
 std::optional<Finding> check_unsupported(std::string_view kind, const std::vector<std::string>& names) {
   if (names.empty()) {
     return std::nullopt;

@@ -70,6 +70,8 @@ enum class WebhookMode : std::uint8_t { kOff, kOwnCertificate, kGivenCertificate
 
 // Whether Kueue itself does what Gantree would do for it.
 [[nodiscard]] Finding check_neighbour(const kueue::Neighbour& neighbour);
+// The same of KAI-Scheduler.
+[[nodiscard]] Finding check_neighbour(const kai::Neighbour& neighbour);
 
 // Jobs of a kind that Gantree does not start, and that carry the label of a queue. Nothing where there are none.
 [[nodiscard]] std::optional<Finding> check_unsupported(std::string_view kind, const std::vector<std::string>& names);

@@ -302,11 +302,16 @@ class Examination {
 
   void neighbour() {
     const ApiKind& kind = kueue::neighbour_kind();
-    kueue::Neighbour neighbour;
+    kueue::Neighbour kueue;
+    kai::Neighbour kai;
     if (list("kueue",
              resource(std::string(kind.group), "v1", "validatingwebhookconfigurations", std::string(kind.kind), false),
-             "", {}, [&](const std::string& page) { return read_neighbour(page, neighbour); })) {
-      add(check_neighbour(neighbour));
+             "", {}, [&](const std::string& page) {
+               auto read = read_neighbour(page, kueue);
+               return read ? read_neighbour(page, kai) : read;
+             })) {
+      add(check_neighbour(kueue));
+      add(check_neighbour(kai));
     }
   }
 

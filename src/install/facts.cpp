@@ -138,11 +138,24 @@ Result<std::vector<WebhookFact>> read_webhooks(std::string_view json) {
   return done ? Result<std::vector<WebhookFact>>(std::move(webhooks)) : tl::unexpected(done.error());
 }
 
-Result<> read_neighbour(std::string_view json, kueue::Neighbour& neighbour) {
+namespace {
+
+template <typename Neighbour>
+Result<> see_all(std::string_view json, Neighbour& neighbour) {
   return with_object(json, [&](json::Reader& read, json::Value root) {
     for_each(read, root, "items",
              [&](json::Value item) { neighbour.see(text(read, read.object(item, "metadata"), "name"), item); });
   });
+}
+
+}  // namespace
+
+Result<> read_neighbour(std::string_view json, kueue::Neighbour& neighbour) {
+  return see_all(json, neighbour);
+}
+
+Result<> read_neighbour(std::string_view json, kai::Neighbour& neighbour) {
+  return see_all(json, neighbour);
 }
 
 Result<ConversionFact> read_conversion(std::string_view json) {

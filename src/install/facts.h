@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "dialects/kai/neighbour.h"
 #include "dialects/koordinator/coverage.h"
 #include "dialects/kueue/neighbour.h"
 
@@ -89,6 +90,7 @@ struct ServedKind {
 [[nodiscard]] Result<std::vector<WebhookFact>> read_webhooks(std::string_view json);
 // Adds the configurations of a list.
 [[nodiscard]] Result<> read_neighbour(std::string_view json, kueue::Neighbour& neighbour);
+[[nodiscard]] Result<> read_neighbour(std::string_view json, kai::Neighbour& neighbour);
 [[nodiscard]] Result<ConversionFact> read_conversion(std::string_view json);
 [[nodiscard]] Result<> read_levels(std::string_view json, std::vector<LevelsFact>& topologies);
 [[nodiscard]] Result<> read_flavors(std::string_view json, std::vector<FlavorFact>& flavors);

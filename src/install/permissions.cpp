@@ -20,12 +20,11 @@ namespace {
 constexpr std::string_view kSee = "it would not know of them";
 
 // Beside those that may be in queues of Kueue.
-constexpr std::pair<std::string_view, std::string_view> kMakersOfPods[] = {
-    {"apps", "deployments"},
-    {"apps", "replicasets"},
-    {"batch", "cronjobs"},
-    {"ray.io", "rayservices"},
-    {"trainer.kubeflow.org", "trainjobs"}};
+constexpr std::pair<std::string_view, std::string_view> kMakersOfPods[] = {{"apps", "deployments"},
+                                                                           {"apps", "replicasets"},
+                                                                           {"batch", "cronjobs"},
+                                                                           {"ray.io", "rayservices"},
+                                                                           {"trainer.kubeflow.org", "trainjobs"}};
 
 class List {
  public:

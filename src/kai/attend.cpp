@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "dialects/core/metadata.h"
@@ -116,7 +117,47 @@ ObjectRef ref_of(std::string_view ns, const OwnerRef& owner) {
           .uid = owner.uid};
 }
 
+// `own` is the one that it has a label of, where there is such a one. Where no index tells, it stays there.
+std::optional<std::size_t> choose_leaf(const LiveObject& pod, const Workload& workload, const GroupSpec& spec,
+                                       std::size_t own, std::span<const int> taken) {
+  const auto parsed = parse(pod.text);
+  if (!parsed) {
+    return std::nullopt;
+  }
+  PodRecord record;
+  record.object = parsed->object;
+  record.ns = pod.ns;
+  record.name = pod.name;
+  const bool settled = own < taken.size() && !index_of(record) && taken[own] < spec.subgroups[own].pods.count;
+  return settled ? std::optional(own) : leaf_of(workload, spec, record, taken);
+}
+
+// The values point into what was read.
+GroupSource source_of(const Target& target, const Reading& reading) {
+  GroupSource source{.ns = {}, .name = {}, .owner = target.owner};
+  for (const Parsed& owner : reading.owners) {
+    source.owners.push_back(owner.object.metadata());
+  }
+  if (source.owners.empty()) {
+    source.owners.push_back(reading.pod->object.metadata());
+  }
+  source.pod = reading.pod->object.value;
+  source.default_class = target.default_class;
+  source.ray = target.owner.group == "ray.io";
+  return source;
+}
+
 }  // namespace
+
+LivePods Grouper::live_pods(const Group& group) const {
+  LivePods live;
+  for (const std::string& member : group.members) {
+    const PodMarks& marks = pods_.find(member)->second.marks;
+    live.leader_has_node = live.leader_has_node || (marks.leader && marks.has_node);
+    live.has_launcher = live.has_launcher || (marks.launcher && !marks.leaving);
+  }
+  return live;
+}
 
 void Grouper::attend(const std::string& key, Time now, Step& step) {
   const auto it = groups_.find(key);
@@ -148,13 +189,8 @@ void Grouper::attend(const std::string& key, Time now, Step& step) {
     refuse(reading.error().message);
     return;
   }
-  LivePods live;
-  for (const std::string& member : group.members) {
-    const PodMarks& marks = pods_.find(member)->second.marks;
-    live.leader_has_node = live.leader_has_node || (marks.leader && marks.has_node);
-    live.has_launcher = live.has_launcher || (marks.launcher && !marks.leaving);
-  }
-  auto spec = reading->workload ? group_spec(*reading->workload, live) : Result<GroupSpec>(GroupSpec{.min_member = 1});
+  auto spec = reading->workload ? group_spec(*reading->workload, live_pods(group))
+                                : Result<GroupSpec>(GroupSpec{.min_member = 1});
   if (!spec) {
     refuse(spec.error().message);
     return;
@@ -162,16 +198,9 @@ void Grouper::attend(const std::string& key, Time now, Step& step) {
   if (!reading->workload) {
     spec->levels = levels_above(*reading);
   }
-  GroupSource source{.ns = group.ns, .name = group.name, .owner = target.owner};
-  for (const Parsed& owner : reading->owners) {
-    source.owners.push_back(owner.object.metadata());
-  }
-  if (source.owners.empty()) {
-    source.owners.push_back(reading->pod->object.metadata());
-  }
-  source.pod = reading->pod->object.value;
-  source.default_class = target.default_class;
-  source.ray = target.owner.group == "ray.io";
+  GroupSource source = source_of(target, *reading);
+  source.ns = group.ns;
+  source.name = group.name;
   source.has_class = [&](std::string_view name) { return has_class(name); };
   auto wanted = want_group(source, *spec);
   if (!wanted) {
@@ -269,24 +298,14 @@ void Grouper::mark_members(Group& group, const Workload* workload, const GroupSp
     Pod& pod = pods_.find(key)->second;
     std::string subgroup;
     if (divided) {
-      const auto parsed = parse(pod.object.text);
-      if (!parsed) {
-        continue;
-      }
       const auto own = static_cast<std::size_t>(slot_of(pod.marks.subgroup));
       if (own < taken.size()) {
         --taken[own];
       }
-      PodRecord record;
-      record.object = parsed->object;
-      record.ns = pod.object.ns;
-      record.name = pod.object.name;
-      // Where labels do not tell, it stays where it is.
-      const bool settled = own < taken.size() && !index_of(record) && taken[own] < spec.subgroups[own].pods.count;
-      const auto leaf = settled ? std::optional(own) : leaf_of(*workload, spec, record, taken);
+      const auto leaf = choose_leaf(pod.object, *workload, spec, own, taken);
       if (!leaf) {
-        const std::string why = fmt::format("pod \"{}\" belongs to none of the subgroups of PodGroup \"{}\"", key,
-                                            group.name);
+        const std::string why =
+            fmt::format("pod \"{}\" belongs to none of the subgroups of PodGroup \"{}\"", key, group.name);
         if (std::exchange(pod.complaint, why) != why) {
           complain(pod_ref(key, pod.object.uid), why, now, step);
         }
@@ -305,7 +324,6 @@ void Grouper::mark(const std::string& key, Pod& pod, Group& group, const std::st
   if (grouped && (subgroup.empty() || pod.marks.subgroup == subgroup)) {
     return;
   }
-  // Pods that run are where they are, and who reads them goes by their labels.
   const std::string version = fmt::format("{}", pod.seen);
   if (pod.guard.closed(version, now)) {
     group.unmarked.insert(key);

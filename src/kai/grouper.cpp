@@ -21,8 +21,8 @@ constexpr std::string_view kAction = "Grouping";
 // Numbers of events differ from those that other families give.
 constexpr std::uint64_t kEvents = std::uint64_t{1} << 40U;
 // Classes that count though the cluster does not have them: those that every cluster has, and those that KAI brings.
-constexpr std::string_view kAlwaysThere[] = {"system-cluster-critical", "system-node-critical", "train",
-                                             "build-preemptible",       "build",                "inference"};
+constexpr std::string_view kAlwaysThere[] = {
+    "system-cluster-critical", "system-node-critical", "train", "build-preemptible", "build", "inference"};
 
 const ApiKind& pod_group_kind() {
   static const ApiKind kKind{.group = kSchedulingGroup, .kind = "PodGroup", .versions = {kPodGroupVersion}};
@@ -87,8 +87,7 @@ Result<> Grouper::changed(const LiveObject& object, Time) {
   return {};
 }
 
-void Grouper::removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name,
-                      Time) {
+void Grouper::removed(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name, Time) {
   const std::string key = key_of(ns, name);
   if (group.empty() && kind == "Pod") {
     forget_pod(key);
@@ -99,8 +98,8 @@ void Grouper::removed(std::string_view group, std::string_view kind, std::string
       it->second.unmarked = it->second.members;
       unattended_.insert(key);
     }
-  } else if (kind == "PriorityClass" && std::find(std::begin(kAlwaysThere), std::end(kAlwaysThere), name) ==
-                                            std::end(kAlwaysThere)) {
+  } else if (kind == "PriorityClass" &&
+             std::find(std::begin(kAlwaysThere), std::end(kAlwaysThere), name) == std::end(kAlwaysThere)) {
     classes_.erase(std::string(name));
   } else if (TopologyNames::knows(group, kind)) {
     topologies_.removed(group, name);
@@ -135,8 +134,8 @@ Result<> Grouper::pod_changed(const LiveObject& object) {
     return tl::unexpected(parsed.error());
   }
   PodMarks marks = read_marks(parsed->object.value);
-  const bool served = std::find(options_.schedulers.begin(), options_.schedulers.end(), marks.scheduler) !=
-                      options_.schedulers.end();
+  const bool served =
+      std::find(options_.schedulers.begin(), options_.schedulers.end(), marks.scheduler) != options_.schedulers.end();
   if (!served || marks.ended || object.oversized) {
     forget_pod(key);
     return {};

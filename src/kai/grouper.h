@@ -103,6 +103,7 @@ class Grouper {
   [[nodiscard]] Ancestry ancestry_of(const Pod& pod) const;
   void place(const std::string& key, Time now, Step& step);
   void attend(const std::string& key, Time now, Step& step);
+  [[nodiscard]] LivePods live_pods(const Group& group) const;
   [[nodiscard]] bool bring_up(Group& group, const WantedGroup& wanted, Time now, Step& step);
   void warn(Group& group, const OwnerRef& owner, const WantedGroup& wanted, Time now, Step& step);
   void mark_members(Group& group, const Workload* workload, const GroupSpec& spec, Time now, Step& step);
@@ -118,8 +119,8 @@ class Grouper {
   Neighbour neighbour_;
   TopologyNames topologies_;
   std::set<std::string, std::less<>> classes_;
-  std::map<std::string, Pod, std::less<>> pods_;      // by namespace/name
-  std::map<std::string, Group, std::less<>> groups_;  // by namespace/name
+  std::map<std::string, Pod, std::less<>> pods_;            // by namespace/name
+  std::map<std::string, Group, std::less<>> groups_;        // by namespace/name
   std::map<std::string, std::set<std::string>> followers_;  // pods by the keys of their makers
   std::set<std::string> unplaced_;                          // pods whose group is to be found
   std::set<std::string> unattended_;                        // groups to be looked at

@@ -79,8 +79,8 @@ void read_marks(const NamedObject& named, Maker& maker) {
     maker.joins = joins_by_template(*workload);
     return;
   }
-  maker.marked = has_marks(map_at(named.object.metadata(), "labels")) ||
-                 has_marks(map_at(named.object.metadata(), "annotations"));
+  maker.marked =
+      has_marks(map_at(named.object.metadata(), "labels")) || has_marks(map_at(named.object.metadata(), "annotations"));
 }
 
 }  // namespace
@@ -109,11 +109,8 @@ OwnerRef owner_of(json::Value metadata) {
 }
 
 OwnerRef Maker::ref() const {
-  return {.group = object.group,
-          .version = object.version,
-          .kind = object.kind,
-          .name = object.name,
-          .uid = object.uid};
+  return {
+      .group = object.group, .version = object.version, .kind = object.kind, .name = object.name, .uid = object.uid};
 }
 
 std::string maker_key(std::string_view group, std::string_view kind, std::string_view ns, std::string_view name) {
@@ -150,7 +147,8 @@ Result<Makers::Change> Makers::changed(const LiveObject& object) {
   Maker& known = makers_[maker_key(object.group, object.kind, object.ns, object.name)];
   Change change = Change::kNone;
   if (known.object.uid != object.uid || known.owner != maker.owner || known.skips != maker.skips ||
-      known.marked != maker.marked || known.joins != maker.joins || known.elsewhere != maker.elsewhere || known.object.name.empty()) {
+      known.marked != maker.marked || known.joins != maker.joins || known.elsewhere != maker.elsewhere ||
+      known.object.name.empty()) {
     change = Change::kLineage;
   } else if (known.contents != maker.contents) {
     change = Change::kContents;

@@ -68,8 +68,8 @@ struct GroupSource {
 
 // All of it, to be created.
 [[nodiscard]] std::string create_body(const WantedGroup& wanted);
-// A merge patch for the PodGroup that is there; "" where it is as it should be. Fields that KAI's grouper preserves stay
-// as they are: queue, markUnschedulable, schedulingBackoff, the labels of queue and node pool, and a topology
+// A merge patch for the PodGroup that is there; "" where it is as it should be. Fields that KAI's grouper preserves
+// stay as they are: queue, markUnschedulable, schedulingBackoff, the labels of queue and node pool, and a topology
 // constraint where no owner names one.
 [[nodiscard]] std::string patch_body(const WantedGroup& wanted, json::Value there, std::string_view uid);
 

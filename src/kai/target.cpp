@@ -122,8 +122,9 @@ Target target_of(std::string_view pod, const PodMarks& marks, const Ancestry& an
     target.alone = true;
     target.default_class = "inference";
   } else if (is_kind(standing, lws::kGroup, lws::kKind)) {
-    const bool number = !marks.replica.empty() && marks.replica.size() < 10 &&
-                        std::all_of(marks.replica.begin(), marks.replica.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool number =
+        !marks.replica.empty() && marks.replica.size() < 10 &&
+        std::all_of(marks.replica.begin(), marks.replica.end(), [](char c) { return c >= '0' && c <= '9'; });
     target.name = group_name(target.owner.name, target.owner.uid,
                              number ? fmt::format("-group-{}", marks.replica) : std::string());
   } else if (standing->object.group == "ray.io") {

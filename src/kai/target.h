@@ -19,8 +19,8 @@ struct PodMarks {
   std::string subgroup = {};  // the label of its subgroup
   std::string set = {};       // the LeaderWorkerSet of which it says to be a part, and of which replica
   std::string replica = {};
-  bool leader = false;     // of such a replica
-  bool launcher = false;   // of an MPIJob
+  bool leader = false;    // of such a replica
+  bool launcher = false;  // of an MPIJob
   bool has_node = false;
   bool skips = false;      // the grouper is to leave it alone
   bool marked = false;     // speaks KAI

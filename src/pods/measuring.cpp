@@ -26,6 +26,21 @@ bool PodFamily::is_of_queues(std::string_view gang) const {
   });
 }
 
+void PodFamily::leave_queues_alone(bool alone) {
+  if (std::exchange(leaves_queues_alone_, alone) != alone) {
+    touch_waiting(true);
+  }
+}
+
+bool PodFamily::is_left_alone(const std::string& id) {
+  const LiveGang* gang = leaves_queues_alone_ ? table_.find(id) : nullptr;
+  return gang != nullptr &&
+         (is_of_queues(id) || std::any_of(gang->pods.begin(), gang->pods.end(), [&](const std::string& key) {
+            const LivePod& pod = *table_.find_pod(key);
+            return pod.needs && !pod.needs->lacks.empty();
+          }));
+}
+
 void PodFamily::set_up_queues(const Quota& queues) {
   quota_use_.set_up(queues);
   figures_changed_ = true;

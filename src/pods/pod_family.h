@@ -116,6 +116,9 @@ class PodFamily final : public Family {
   // Who keeps room for pods of ours. Must outlive it, or be taken away (nullptr).
   void rely_on(Promises* promises) { promises_ = promises; }
 
+  // Gangs of families with queues, and pods that carry their marks, are somebody else's to place for now.
+  void leave_queues_alone(bool alone);
+
   // The kinds to watch, core ones included.
   [[nodiscard]] std::vector<ApiKind> kinds() const;
   // Whether objects of a kind matter here.
@@ -236,6 +239,7 @@ class PodFamily final : public Family {
   // What gangs with queues use of quota, as far as that may have changed.
   void measure();
   [[nodiscard]] bool is_of_queues(std::string_view gang) const;
+  [[nodiscard]] bool is_left_alone(const std::string& gang);
   [[nodiscard]] std::size_t hash_of_holders(const LiveGang& gang);
   void set_up_queues(const Quota& queues);
   // The gang's room and quota were booked, and its pods assumed.
@@ -308,6 +312,7 @@ class PodFamily final : public Family {
   std::set<std::string> unreported_;  // gangs whose status may be out of date
   bool config_changed_ = true;
   bool volumes_changed_ = false;
+  bool leaves_queues_alone_ = false;
   bool stood_by_ = false;                         // changes were not remembered one by one
   std::optional<std::uint64_t> read_structure_;   // of the nodes, when what waits was read
   std::map<std::string, GangWaiter> waiters_;     // by the first gang of the bundle

@@ -119,7 +119,7 @@ bool PodFamily::may_be_read(const Bundle& bundle, Time now, std::set<std::string
     not_before = *half->second.given_back + options_.give_back_after;
   }
   for (const std::string& member : bundle) {
-    if (promised_.contains(member)) {
+    if (promised_.contains(member) || is_left_alone(member)) {
       return false;
     }
     if (const LiveGang* gang = table_.find(member)) {

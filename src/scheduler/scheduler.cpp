@@ -1,6 +1,8 @@
 #include "scheduler/scheduler.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "dialects/kai/names.h"
 #include "dialects/kueue/names.h"
@@ -88,6 +90,12 @@ Step Scheduler::step(Time now) {
   }
   if (grouper_ != nullptr) {
     grouper_->step(now, step);
+    const std::optional<std::string> why = grouper_->keeps_off();
+    if (why && !kept_off_) {
+      step.remarks.push_back(*why);
+    }
+    kept_off_ = why.has_value();
+    pods_.leave_queues_alone(kept_off_);
   }
   const bool with_queues = queues_.begin(now, step);
   pods_.begin(now, step);

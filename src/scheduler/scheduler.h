@@ -57,6 +57,8 @@ class Scheduler {
   void note_under_way();
   void start_leading(Time now);
 
+  // Whether pods of KAI's scheduler are ours.
+  [[nodiscard]] bool serves_kai() const { return grouper_ != nullptr; }
   [[nodiscard]] Cluster& cluster() { return cluster_; }
   [[nodiscard]] const Account& account() const { return account_; }
   [[nodiscard]] PodFamily& pods() { return pods_; }
@@ -70,6 +72,7 @@ class Scheduler {
   PodFamily pods_;
   kueue::Controller queues_;
   std::unique_ptr<kai::Grouper> grouper_;  // nullptr where pods of KAI's scheduler are not ours
+  bool kept_off_ = false;                  // KAI itself runs, and the log says so
 };
 
 }  // namespace gantree

@@ -43,7 +43,7 @@ struct LoopSurroundings {
   LoopMailbox& mailbox;
   Log& log;
   kube::Client& writer;
-  std::function<bool()> synced;                 // whether all that is watched has been listed
+  std::function<bool()> synced;   // whether all that is watched has been listed
   Scheduler::Serves serves = {};  // whether the API server has a kind; absent: it has all
   // Has all watches shown to be as fresh as that instant, and which are not as yet; absent: all are.
   std::function<void(std::chrono::steady_clock::time_point)> prove_fresh = {};
@@ -76,7 +76,11 @@ class Loop {
   // Any thread.
   [[nodiscard]] bool synced() const { return synced_; }
   [[nodiscard]] bool leading() const { return leading_; }
-  [[nodiscard]] JobDefaults defaults_in(std::string_view ns) const { return scheduler_.queues().defaults_in(ns); }
+  [[nodiscard]] JobDefaults defaults_in(std::string_view ns) const {
+    JobDefaults defaults = scheduler_.queues().defaults_in(ns);
+    defaults.serves_kai = scheduler_.serves_kai();
+    return defaults;
+  }
   // How long ago the loop last went round.
   [[nodiscard]] std::chrono::milliseconds silence() const;
 

@@ -45,8 +45,8 @@ void warn_of_minimum(std::string_view who, std::optional<int> min, std::size_t c
 
 void warn_of_levels(std::string_view who, const LevelRequest& levels, Admission& admission) {
   if (levels.topology && !levels.asks()) {
-    admission.warnings.push_back(fmt::format("{} of {} names a topology, but no level: it asks for nothing",
-                                             levels.topology_field, who));
+    admission.warnings.push_back(
+        fmt::format("{} of {} names a topology, but no level: it asks for nothing", levels.topology_field, who));
   }
 }
 
@@ -111,6 +111,28 @@ Admission validate_topology(const NamedObject& named) {
     return refused(named, levels.error().message);
   }
   return {};
+}
+
+std::optional<std::string> refuse_fractions(const NamedObject& named, bool serves_kai) {
+  const auto workload = read_workload(named);
+  if (!workload) {
+    return std::nullopt;
+  }
+  for (const PodTemplate& pods : workload->templates) {
+    const json::Value scheduler = text_at(pods.spec, "schedulerName");
+    const std::string_view name = scheduler ? scheduler.text() : std::string_view();
+    if (name != kOurScheduler && (name != kScheduler || !serves_kai)) {
+      continue;
+    }
+    for (const std::string_view mark : {kGpuFraction, kGpuMemory}) {
+      if (text_at(pods.annotations(), mark)) {
+        return fmt::format(
+            "annotation {} asks for a part of a GPU; only whole GPUs are given, by resources such as nvidia.com/gpu",
+            mark);
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> queue_is_needed(const NamedObject& named) {

@@ -60,8 +60,8 @@ class Layout {
     cut_together(root);
     add(root, "");
     if (count_ > kMostGroupsTogether) {
-      return invalid(fmt::format("it asks for {} subgroups; at most {} are placed together", count_,
-                                 kMostGroupsTogether));
+      return invalid(
+          fmt::format("it asks for {} subgroups; at most {} are placed together", count_, kMostGroupsTogether));
     }
     if (root.min_groups || workload_.key.kind == "JobSet") {
       spec_.min_groups = root.min_groups.value_or(direct_children(""));
@@ -189,12 +189,12 @@ class Layout {
     }
     ++count_;
     least_ += set.min;
-    spec_.subgroups.push_back({.name = free_name(set.name),
-                               .parent = parent,
-                               .min_member = set.min,
-                               .levels = levels,
-                               .pods = {.pods = set.pods, .replica = set.replica, .first = set.first,
-                                        .count = set.count}});
+    spec_.subgroups.push_back(
+        {.name = free_name(set.name),
+         .parent = parent,
+         .min_member = set.min,
+         .levels = levels,
+         .pods = {.pods = set.pods, .replica = set.replica, .first = set.first, .count = set.count}});
   }
 
   // Names that differ may look alike once they are spelt as labels.

@@ -1,4 +1,5 @@
-// The PodGroup that a live cluster has for a workload: the same gangs that a plan makes of it, in the words of KAI's API.
+// The PodGroup that a live cluster has for a workload: the same gangs that a plan makes of it, in the words of KAI's
+// API.
 //
 // A plan knows all pods of a workload from its templates. A live cluster sees them come, some of them only when others
 // run; what would wait for pods that nobody makes asks for those that can be there.

@@ -52,7 +52,8 @@ std::optional<std::string> Neighbour::kai_runs() const {
     return std::nullopt;
   }
   return fmt::format(
-      "KAI-Scheduler is installed in this cluster (ValidatingWebhookConfiguration \"{}\"), so its pods and PodGroups are "
+      "KAI-Scheduler is installed in this cluster (ValidatingWebhookConfiguration \"{}\"), so its pods and PodGroups "
+      "are "
       "left to it",
       *configurations_.begin());
 }

@@ -40,8 +40,8 @@ std::optional<std::int64_t> read_amount(json::Reader& read, json::Value resource
     return kUnlimited;
   }
   if (*written < 0) {
-    read.complain(resource[key], fmt::format("{} is {}; only -1, which is unlimited, is below 0",
-                                             read.path(resource[key]), *written));
+    read.complain(resource[key],
+                  fmt::format("{} is {}; only -1, which is unlimited, is below 0", read.path(resource[key]), *written));
     return std::nullopt;
   }
   std::int64_t amount = *written;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 
+#include "dialects/mutation.h"
 #include "unit/dialects/manifests.h"
 
 namespace gantree {
@@ -52,11 +53,13 @@ TEST(KaiAdmission, LetsGoodObjectsPassWithoutAWord) {
       {"PodGroup", "spec: {minMember: null, preemptionDelay: 90s, stalenessGracePeriod: -1s}"},
       {"PodGroup", "spec: {topologyConstraint: {topology: t, requiredTopologyLevel: rack}}"},
       {"PodGroup", "spec: {minMember: 2, subGroups: [{name: a, minMember: 2}]}"},
-      {"PodGroup", "spec: {minSubGroup: 1, subGroups: [{name: a, minSubGroup: 2}, {name: b, parent: a, minMember: 1}, "
-                   "{name: c, parent: a, minMember: 0}]}"},
+      {"PodGroup",
+       "spec: {minSubGroup: 1, subGroups: [{name: a, minSubGroup: 2}, {name: b, parent: a, minMember: 1}, "
+       "{name: c, parent: a, minMember: 0}]}"},
       {"Queue", "spec: {resources: {}}"},
-      {"Queue", "spec: {parentQueue: p, priority: 10, preemptMinRuntime: 1h, reclaimMinRuntime: 10m, resources: "
-                "{gpu: {quota: 0.5, limit: -1, overQuotaWeight: 1}, cpu: {quota: -1}, memory: {quota: 3}}}"},
+      {"Queue",
+       "spec: {parentQueue: p, priority: 10, preemptMinRuntime: 1h, reclaimMinRuntime: 10m, resources: "
+       "{gpu: {quota: 0.5, limit: -1, overQuotaWeight: 1}, cpu: {quota: -1}, memory: {quota: 3}}}"},
       {"Topology", "spec: {levels: [{nodeLabel: net/rack, alias: rack}, {nodeLabel: kubernetes.io/hostname}]}"}};
   for (const auto& [kind, body] : kGood) {
     const Admission admission = admitted(kind, body);
@@ -112,7 +115,8 @@ TEST(KaiAdmission, WarnsOfWhatHasNoEffect) {
 
 TEST(KaiAdmission, LetsWhatWasWrongBeforeBeChangedOtherwise) {
   const std::string before = "spec: {subGroups: [{name: a, minMember: 1}, {name: b, parent: a, minMember: 1}]}";
-  const std::string after = "spec: {queue: q, subGroups: [{name: a, minMember: 1}, {name: b, parent: a, minMember: 1}]}";
+  const std::string after =
+      "spec: {queue: q, subGroups: [{name: a, minMember: 1}, {name: b, parent: a, minMember: 1}]}";
   EXPECT_EQ(admitted("PodGroup", after, before).refusal.value_or(""), "");
   EXPECT_EQ(admitted("PodGroup", after, before).warnings.size(), 1U);
 }
@@ -132,6 +136,45 @@ TEST(KaiAdmission, RefusesQueuesThatCannotBe) {
   }
 }
 
+// What nobody can give is said when it is applied, not when it waits.
+TEST(KaiAdmission, RefusesPartsOfGpus) {
+  const auto refused = [](const std::string& kind, const std::string& api, const std::string& spec,
+                          const std::string& annotations, bool serves_kai) {
+    const Manifests manifest(
+        fmt::format("apiVersion: {}\nkind: {}\nmetadata: {{name: x, annotations: {{{}}}}}\nspec: {}\n", api, kind,
+                    kind == "Pod" ? annotations : "", spec));
+    const std::size_t slash = api.find('/');
+    const Object object{
+        .file = "request",
+        .group = slash == std::string::npos ? std::string_view() : std::string_view(api).substr(0, slash),
+        .version = "v1",
+        .kind = kind,
+        .value = manifest.root()};
+    const auto mutators = all_mutators();
+    const auto it = std::find_if(mutators.begin(), mutators.end(),
+                                 [&](const Mutator& mutator) { return mutator.kind.kind == kind; });
+    return enqueue(*it, {object, "ns", "x"}, {.serves_kai = serves_kai}).refusal.value_or("");
+  };
+  const auto job = [&](const std::string& scheduler, const std::string& annotation, bool serves_kai) {
+    return refused(
+        "Job", "batch/v1",
+        fmt::format("{{template: {{metadata: {{annotations: {{{}}}}}, spec: {{schedulerName: {}, containers: "
+                    "[{{name: c}}]}}}}}}",
+                    annotation, scheduler),
+        "", serves_kai);
+  };
+  const std::string sentence =
+      " asks for a part of a GPU; only whole GPUs are given, by resources such as nvidia.com/gpu";
+  EXPECT_EQ(job("gantree", "gpu-fraction: '0.5'", false), "annotation gpu-fraction" + sentence);
+  EXPECT_EQ(job("kai-scheduler", "gpu-memory: '2000'", true), "annotation gpu-memory" + sentence);
+  EXPECT_EQ(job("kai-scheduler", "gpu-fraction: '0.5'", false), "") << "those are somebody else's";
+  EXPECT_EQ(job("default-scheduler", "gpu-fraction: '0.5'", true), "");
+  EXPECT_EQ(job("gantree", "other: '0.5'", true), "");
+  EXPECT_EQ(
+      refused("Pod", "v1", "{schedulerName: kai-scheduler, containers: [{name: c}]}", "gpu-fraction: '0.5'", true),
+      "annotation gpu-fraction" + sentence);
+}
+
 TEST(KaiAdmission, KeepsQueuesThatHaveOthersBelowThem) {
   const auto needed = [](const std::string& body) {
     const Manifests manifest("metadata: {name: x}\n" + body);
@@ -142,8 +185,7 @@ TEST(KaiAdmission, KeepsQueuesThatHaveOthersBelowThem) {
   EXPECT_EQ(needed("spec: {}"), "");
   EXPECT_EQ(needed("status: {childQueues: []}"), "");
   EXPECT_EQ(needed("status: {childQueues: 3}"), "");
-  EXPECT_EQ(needed("status: {childQueues: [a]}"),
-            "Queue \"x\" cannot be deleted while other queues are below it: a");
+  EXPECT_EQ(needed("status: {childQueues: [a]}"), "Queue \"x\" cannot be deleted while other queues are below it: a");
   EXPECT_EQ(needed("status: {childQueues: [a, b, c]}"),
             "Queue \"x\" cannot be deleted while other queues are below it: a and 2 more");
 }

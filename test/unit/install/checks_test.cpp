@@ -200,6 +200,27 @@ TEST(Doctor, SaysWhetherKueueItselfRuns) {
   says(check_neighbour(neighbour), Health::kWarning, "ValidatingWebhookConfiguration \"k\"");
 }
 
+TEST(Doctor, SaysWhetherKaiItselfRuns) {
+  kai::Neighbour neighbour;
+  ASSERT_TRUE(read_neighbour(R"({"items":[{"metadata":{"name":"a"},"webhooks":[{"name":"x"}]}]})", neighbour));
+  says(check_neighbour(neighbour), Health::kOk, "KAI-Scheduler itself is not installed");
+  // Ours are for the same kinds, at paths of our own.
+  ASSERT_TRUE(read_neighbour(
+      R"({"items":[{"metadata":{"name":"g"},"webhooks":[{"clientConfig":{"service":{"path":"/validate/kai-queues"}}}]}]})",
+      neighbour));
+  says(check_neighbour(neighbour), Health::kOk, "KAI-Scheduler itself is not installed");
+  for (const char* path :
+       {"/validate-scheduling-run-ai-v2alpha2-podgroup", "/validate-kai-scheduler-v1alpha1-topology"}) {
+    kai::Neighbour there;
+    ASSERT_TRUE(read_neighbour(
+        fmt::format(
+            R"({{"items":[{{"metadata":{{"name":"k"}},"webhooks":[{{"clientConfig":{{"service":{{"path":"{}"}}}}}}]}}]}})",
+            path),
+        there));
+    says(check_neighbour(there), Health::kWarning, "ValidatingWebhookConfiguration \"k\"");
+  }
+}
+
 TEST(Doctor, LooksWhoConvertsObjects) {
   const Installation here;
   const auto check = [&](std::string_view conversion) {

@@ -63,11 +63,10 @@ TEST(GrouperOwners, GroupsEachPodOfADeploymentByItself) {
 TEST(GrouperOwners, CountsOnlyPodsThatAStatefulSetMakesAtOnce) {
   SmallCluster cluster;
   const std::string levels = "annotations: {kai.scheduler/topology-required-placement: rack}";
-  cluster.put(
-      made("apps/v1", "StatefulSet", "one", levels, fmt::format("{{replicas: 4, template: {}}}", kTemplate)) +
-      made("apps/v1", "StatefulSet", "all", levels,
-           fmt::format("{{replicas: 4, podManagementPolicy: Parallel, template: {}}}", kTemplate)) +
-      made("apps/v1", "ReplicaSet", "rs", levels, fmt::format("{{replicas: 4, template: {}}}", kTemplate)));
+  cluster.put(made("apps/v1", "StatefulSet", "one", levels, fmt::format("{{replicas: 4, template: {}}}", kTemplate)) +
+              made("apps/v1", "StatefulSet", "all", levels,
+                   fmt::format("{{replicas: 4, podManagementPolicy: Parallel, template: {}}}", kTemplate)) +
+              made("apps/v1", "ReplicaSet", "rs", levels, fmt::format("{{replicas: 4, template: {}}}", kTemplate)));
   cluster.put(pod("one-0", "apps/v1", "StatefulSet/one") + pod("all-0", "apps/v1", "StatefulSet/all") +
               pod("rs-0", "apps/v1", "ReplicaSet/rs"));
   cluster.settle();
@@ -79,15 +78,16 @@ TEST(GrouperOwners, CountsOnlyPodsThatAStatefulSetMakesAtOnce) {
 
 std::string replicated(const std::string& name, int replicas, int parallelism, const std::string& more = "",
                        const std::string& annotations = "") {
-  return fmt::format("{{name: {}, replicas: {}, {}template: {{metadata: {{annotations: {{{}}}}}, spec: {{parallelism: {}, "
-                     "template: {}}}}}}}",
-                     name, replicas, more, annotations, parallelism, kTemplate);
+  return fmt::format(
+      "{{name: {}, replicas: {}, {}template: {{metadata: {{annotations: {{{}}}}}, spec: {{parallelism: {}, "
+      "template: {}}}}}}}",
+      name, replicas, more, annotations, parallelism, kTemplate);
 }
 
 std::string jobs_pod(const std::string& name, const std::string& of, int index) {
   return pod(name, "batch/v1", "Job/set-" + of + "-" + std::to_string(index),
-             fmt::format("labels: {{jobset.sigs.k8s.io/replicatedjob-name: {}, jobset.sigs.k8s.io/job-index: '{}'}}", of,
-                         index));
+             fmt::format("labels: {{jobset.sigs.k8s.io/replicatedjob-name: {}, jobset.sigs.k8s.io/job-index: '{}'}}",
+                         of, index));
 }
 
 std::string child(const std::string& of, int index) {
@@ -103,11 +103,12 @@ TEST(GrouperOwners, GroupsAJobSetByReplicatedJobAndReplica) {
   cluster.put(child("driver", 0) + child("worker", 0) + child("worker", 1));
   cluster.put(jobs_pod("d", "driver", 0) + jobs_pod("w0", "worker", 0) + jobs_pod("w1", "worker", 1));
   cluster.settle();
-  EXPECT_EQ(cluster.spec("pg-set-uid-set"),
-            R"({"minSubGroup":2,"subGroups":[{"minSubGroup":1,"name":"driver"},)"
-            R"({"minMember":1,"name":"driver-replica-0","parent":"driver"},{"minSubGroup":2,"name":"worker"},)"
-            R"({"minMember":2,"name":"worker-replica-0","parent":"worker","topologyConstraint":{"requiredTopologyLevel":"rack"}},)"
-            R"({"minMember":2,"name":"worker-replica-1","parent":"worker","topologyConstraint":{"requiredTopologyLevel":"rack"}}]})");
+  EXPECT_EQ(
+      cluster.spec("pg-set-uid-set"),
+      R"({"minSubGroup":2,"subGroups":[{"minSubGroup":1,"name":"driver"},)"
+      R"({"minMember":1,"name":"driver-replica-0","parent":"driver"},{"minSubGroup":2,"name":"worker"},)"
+      R"({"minMember":2,"name":"worker-replica-0","parent":"worker","topologyConstraint":{"requiredTopologyLevel":"rack"}},)"
+      R"({"minMember":2,"name":"worker-replica-1","parent":"worker","topologyConstraint":{"requiredTopologyLevel":"rack"}}]})");
   EXPECT_EQ(cluster.group_of_pod("d"), "pg-set-uid-set/driver-replica-0");
   EXPECT_EQ(cluster.group_of_pod("w1"), "pg-set-uid-set/worker-replica-1");
 }
@@ -130,8 +131,8 @@ TEST(GrouperOwners, DoesNotWaitForReplicatedJobsThatComeLater) {
 
 TEST(GrouperOwners, TakesTooManyReplicasThatAskForNothingTogether) {
   SmallCluster cluster;
-  cluster.put(made("jobset.x-k8s.io/v1alpha2", "JobSet", "set", "",
-                   "{replicatedJobs: [" + replicated("a", 5000, 2) + "]}"));
+  cluster.put(
+      made("jobset.x-k8s.io/v1alpha2", "JobSet", "set", "", "{replicatedJobs: [" + replicated("a", 5000, 2) + "]}"));
   cluster.put(child("a", 0) + jobs_pod("p", "a", 0));
   cluster.settle();
   EXPECT_EQ(cluster.spec("pg-set-uid-set"), R"({"minSubGroup":1,"subGroups":[{"minMember":10000,"name":"a"}]})");
@@ -142,8 +143,9 @@ TEST(GrouperOwners, GroupsATrainJobByItsJobSet) {
   SmallCluster cluster;
   cluster.put(made("trainer.kubeflow.org/v1alpha1", "TrainJob", "train",
                    "annotations: {kai.scheduler/topology: t, kai.scheduler/topology-preferred-placement: rack}", "{}"));
-  cluster.put(made("jobset.x-k8s.io/v1alpha2", "JobSet", "set", "", "{replicatedJobs: [" + replicated("node", 1, 2) + "]}",
-                   "trainer.kubeflow.org/v1alpha1", "TrainJob/train"));
+  cluster.put(made("jobset.x-k8s.io/v1alpha2", "JobSet", "set", "",
+                   "{replicatedJobs: [" + replicated("node", 1, 2) + "]}", "trainer.kubeflow.org/v1alpha1",
+                   "TrainJob/train"));
   cluster.put(child("node", 0) + jobs_pod("p", "node", 0));
   cluster.settle();
   const Tree& group = cluster.object("PodGroup", "pg-set-uid-set");
@@ -155,26 +157,29 @@ TEST(GrouperOwners, GroupsATrainJobByItsJobSet) {
 std::string roles(std::initializer_list<std::pair<const char*, int>> all, const std::string& annotations = "") {
   std::string text;
   for (const auto& [role, count] : all) {
-    text += fmt::format("{}{}: {{replicas: {}, template: {{metadata: {{annotations: {{{}}}}}, spec: {{containers: [{{name: "
-                        "c}}]}}}}}}",
-                        text.empty() ? "" : ", ", role, count, std::string(role) == "Worker" ? annotations : "");
+    text += fmt::format(
+        "{}{}: {{replicas: {}, template: {{metadata: {{annotations: {{{}}}}}, spec: {{containers: [{{name: "
+        "c}}]}}}}}}",
+        text.empty() ? "" : ", ", role, count, std::string(role) == "Worker" ? annotations : "");
   }
   return text;
 }
 
 std::string trained(const std::string& name, const std::string& kind, const std::string& role, int index) {
-  return pod(name, "kubeflow.org/v1", kind + "/t",
-             fmt::format("labels: {{training.kubeflow.org/replica-type: {}, training.kubeflow.org/replica-index: '{}'}}",
-                         role, index));
+  return pod(
+      name, "kubeflow.org/v1", kind + "/t",
+      fmt::format("labels: {{training.kubeflow.org/replica-type: {}, training.kubeflow.org/replica-index: '{}'}}", role,
+                  index));
 }
 
 TEST(GrouperOwners, GroupsAPyTorchJobByRoleAndSegment) {
   SmallCluster cluster;
-  cluster.put(made("kubeflow.org/v1", "PyTorchJob", "t", "annotations: {kai.scheduler/topology: net}",
-                   "{elasticPolicy: {minReplicas: 3}, pytorchReplicaSpecs: {" +
-                       roles({{"Master", 1}, {"Worker", 5}},
-                             "kai.scheduler/segment-size: '2', kai.scheduler/segment-topology-required-placement: rack") +
-                       "}}"));
+  cluster.put(
+      made("kubeflow.org/v1", "PyTorchJob", "t", "annotations: {kai.scheduler/topology: net}",
+           "{elasticPolicy: {minReplicas: 3}, pytorchReplicaSpecs: {" +
+               roles({{"Master", 1}, {"Worker", 5}},
+                     "kai.scheduler/segment-size: '2', kai.scheduler/segment-topology-required-placement: rack") +
+               "}}"));
   cluster.put(trained("m", "PyTorchJob", "master", 0) + trained("w3", "PyTorchJob", "worker", 3) +
               trained("w4", "PyTorchJob", "worker", 4));
   cluster.settle();
@@ -250,7 +255,8 @@ TEST(GrouperOwners, GroupsRayByHeadAndWorkerGroup) {
   EXPECT_EQ(alone.spec("pg-rc-uid-rc"), spec);
   EXPECT_EQ(alone.group_of_pod("head"), "pg-rc-uid-rc/headgroup");
   EXPECT_EQ(alone.group_of_pod("worker"), "pg-rc-uid-rc/gpu-big");
-  for (const auto& [kind, field] : {std::pair("RayJob", "rayClusterSpec"), std::pair("RayService", "rayClusterConfig")}) {
+  for (const auto& [kind, field] :
+       {std::pair("RayJob", "rayClusterSpec"), std::pair("RayService", "rayClusterConfig")}) {
     SmallCluster cluster;
     cluster.put(made("ray.io/v1", kind, "top", "labels: {ray.io/priority-class-name: build}",
                      fmt::format("{{{}: {}}}", field, ray_cluster())));
@@ -266,26 +272,28 @@ TEST(GrouperOwners, GroupsRayByHeadAndWorkerGroup) {
 TEST(GrouperOwners, KeepsThePodThatSubmitsARayJobOutOfItsGang) {
   SmallCluster cluster;
   cluster.put(made("ray.io/v1", "RayJob", "top", "", fmt::format("{{rayClusterSpec: {}}}", ray_cluster())));
-  cluster.put(made("batch/v1", "Job", "top", "", fmt::format("{{parallelism: 1, template: {}}}", kTemplate), "ray.io/v1",
-                   "RayJob/top"));
+  cluster.put(made("batch/v1", "Job", "top", "", fmt::format("{{parallelism: 1, template: {}}}", kTemplate),
+                   "ray.io/v1", "RayJob/top"));
   cluster.put(pod("submit", "batch/v1", "Job/top"));
   cluster.settle();
   EXPECT_EQ(cluster.spec(cluster.group_of_pod("submit")), R"({"minMember":1})");
 }
 
 std::string leader_worker_set(const std::string& more, const std::string& annotations = "") {
-  return made("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "s", "",
-              fmt::format("{{replicas: 2, {}leaderWorkerTemplate: {{size: 5, {}workerTemplate: {{metadata: {{annotations: "
-                          "{{{}}}}}, spec: {{containers: [{{name: c}}]}}}}}}}}",
-                          more, annotations.empty() ? "" : "subGroupPolicy: {subGroupSize: 2}, ", annotations));
+  return made(
+      "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "s", "",
+      fmt::format("{{replicas: 2, {}leaderWorkerTemplate: {{size: 5, {}workerTemplate: {{metadata: {{annotations: "
+                  "{{{}}}}}, spec: {{containers: [{{name: c}}]}}}}}}}}",
+                  more, annotations.empty() ? "" : "subGroupPolicy: {subGroupSize: 2}, ", annotations));
 }
 
 std::string of_set(const std::string& name, int group, int worker, const std::string& spec = "") {
-  return pod(name, "apps/v1", "StatefulSet/s",
-             fmt::format("labels: {{leaderworkerset.sigs.k8s.io/name: s, leaderworkerset.sigs.k8s.io/group-index: '{}', "
-                         "leaderworkerset.sigs.k8s.io/worker-index: '{}'}}",
-                         group, worker),
-             spec);
+  return pod(
+      name, "apps/v1", "StatefulSet/s",
+      fmt::format("labels: {{leaderworkerset.sigs.k8s.io/name: s, leaderworkerset.sigs.k8s.io/group-index: '{}', "
+                  "leaderworkerset.sigs.k8s.io/worker-index: '{}'}}",
+                  group, worker),
+      spec);
 }
 
 TEST(GrouperOwners, GroupsEachReplicaOfALeaderWorkerSet) {
@@ -307,7 +315,7 @@ TEST(GrouperOwners, WaitsForWorkersOnceTheLeaderHasANode) {
   cluster.settle();
   EXPECT_EQ(cluster.spec("pg-s-uid-s-group-0"),
             R"({"minMember":1,"subGroups":[{"minMember":1,"name":"leader"},{"minMember":0,"name":"workers"}]})");
-  cluster.put(of_set("s-0", 0, 0, "nodeName: n"));
+  cluster.put(of_set("s-0", 0, 0, "nodeName: node-1"));
   cluster.settle();
   EXPECT_EQ(cluster.spec("pg-s-uid-s-group-0"),
             R"({"minMember":5,"subGroups":[{"minMember":1,"name":"leader"},{"minMember":4,"name":"workers"}]})");
@@ -315,18 +323,17 @@ TEST(GrouperOwners, WaitsForWorkersOnceTheLeaderHasANode) {
 
 TEST(GrouperOwners, CutsALeaderWorkerSetIntoSegments) {
   SmallCluster cluster;
-  cluster.put(leader_worker_set(
-      "", "kai.scheduler/topology: t, kai.scheduler/segment-topology-required-placement: rack"));
+  cluster.put(
+      leader_worker_set("", "kai.scheduler/topology: t, kai.scheduler/segment-topology-required-placement: rack"));
   for (int worker = 0; worker < 5; ++worker) {
     cluster.put(of_set(fmt::format("w{}", worker), 0, worker));
   }
   cluster.settle();
   const std::string rack = R"("topologyConstraint":{"requiredTopologyLevel":"rack","topology":"t"}})";
-  EXPECT_EQ(cluster.spec("pg-s-uid-s-group-0"),
-            R"({"minMember":5,"subGroups":[{"minMember":2,"name":"segment-1",)" + rack +
-                R"(,{"minSubGroup":2,"name":"segment-0",)" + rack +
-                R"(,{"minMember":1,"name":"leader","parent":"segment-0"},)"
-                R"({"minMember":2,"name":"workers","parent":"segment-0"}]})");
+  EXPECT_EQ(cluster.spec("pg-s-uid-s-group-0"), R"({"minMember":5,"subGroups":[{"minMember":2,"name":"segment-1",)" +
+                                                    rack + R"(,{"minSubGroup":2,"name":"segment-0",)" + rack +
+                                                    R"(,{"minMember":1,"name":"leader","parent":"segment-0"},)"
+                                                    R"({"minMember":2,"name":"workers","parent":"segment-0"}]})");
   EXPECT_EQ(cluster.group_of_pod("w0"), "pg-s-uid-s-group-0/leader");
   EXPECT_EQ(cluster.group_of_pod("w2"), "pg-s-uid-s-group-0/workers");
   EXPECT_EQ(cluster.group_of_pod("w3"), "pg-s-uid-s-group-0/segment-1");

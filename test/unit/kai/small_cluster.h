@@ -190,8 +190,9 @@ inline std::string pod(const std::string& name, const std::string& api, const st
   std::string reference;
   if (!owner.empty()) {
     const std::size_t slash = owner.find('/');
-    reference = fmt::format(", ownerReferences: [{{apiVersion: {}, kind: {}, name: {}, uid: uid-{}, controller: true}}]",
-                            api, owner.substr(0, slash), owner.substr(slash + 1), owner.substr(slash + 1));
+    reference =
+        fmt::format(", ownerReferences: [{{apiVersion: {}, kind: {}, name: {}, uid: uid-{}, controller: true}}]", api,
+                    owner.substr(0, slash), owner.substr(slash + 1), owner.substr(slash + 1));
   }
   return fmt::format(
       "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {}{}{}}}\nspec: {{schedulerName: kai-scheduler, containers: "
@@ -206,11 +207,12 @@ inline std::string made(const std::string& api, const std::string& kind, const s
   std::string reference;
   if (!owner.empty()) {
     const std::size_t slash = owner.find('/');
-    reference = fmt::format(", ownerReferences: [{{apiVersion: {}, kind: {}, name: {}, uid: uid-{}, controller: true}}]",
-                            owner_api, owner.substr(0, slash), owner.substr(slash + 1), owner.substr(slash + 1));
+    reference =
+        fmt::format(", ownerReferences: [{{apiVersion: {}, kind: {}, name: {}, uid: uid-{}, controller: true}}]",
+                    owner_api, owner.substr(0, slash), owner.substr(slash + 1), owner.substr(slash + 1));
   }
-  return fmt::format("---\napiVersion: {}\nkind: {}\nmetadata: {{name: {}{}{}}}\nspec: {}\n", api, kind, name, reference,
-                     more.empty() ? "" : ", " + more, spec);
+  return fmt::format("---\napiVersion: {}\nkind: {}\nmetadata: {{name: {}{}{}}}\nspec: {}\n", api, kind, name,
+                     reference, more.empty() ? "" : ", " + more, spec);
 }
 
 inline constexpr char kTemplate[] = "{spec: {schedulerName: kai-scheduler, containers: [{name: c}]}}";

@@ -326,6 +326,21 @@ TEST(LiveKai, APodThatComesLaterGetsTheRankThatIsFree) {
   EXPECT_THAT(api.binds.front().write.body, HasSubstr(R"("gantree.dev/rank":"1")"));
 }
 
+TEST(LiveKai, WhereKaiItselfRunsItsPodsAreLeftAlone) {
+  KaiApi api;
+  api.racks(1, 2);
+  api.scheduler.leave_queues_alone(true);
+  api.group("train", 1);
+  api.members("train", 1);
+  api.pod("lone", {.scheduler = "kai-scheduler"});
+  api.settle();
+  EXPECT_THAT(api.nodes("train"), IsEmpty());
+  EXPECT_THAT(api.written_to("Pod", ""), IsEmpty()) << "nor are they told anything";
+  api.scheduler.leave_queues_alone(false);
+  api.settle();
+  EXPECT_EQ(api.nodes("train").size(), 1U);
+}
+
 TEST(LiveKai, WhereKaisSchedulerIsNotOursItsPodsAreRefused) {
   FakeApi api(PodOptions{.schedulers = {"gantree"}});
   api.racks(1, 1);
