@@ -24,9 +24,7 @@ namespace gantree {
 namespace {
 
 constexpr std::size_t kMostOccupied = 64;
-// Work of one decision (search.h): to find a placement, and to find out why there is none.
-constexpr std::int64_t kWork = 16'000'000;
-constexpr std::int64_t kWorkForReason = 4'000'000;
+constexpr std::int64_t kStepsPerSet = 128;  // of work, to plan for it once more
 // What the counts of all shapes of a gang may take, and about what they take for one shape and host.
 constexpr std::size_t kMaxCountBytes = std::size_t{512} * 1024 * 1024;
 constexpr std::size_t kCountBytes = 10;
@@ -296,6 +294,10 @@ Outcome Engine::place(const Gang& gang) {
   GangPlan plan;
   SearchAnswer answer;
   const auto fits_now = [&](const Counts& counts) {
+    if (parts_->work.exhausted() && !found_for.empty() && counts != found_for) {
+      return SearchVerdict::kGaveUp;  // there is an answer, if not the best
+    }
+    parts_->work.spend(kStepsPerSet * static_cast<std::int64_t>(counts.size()));
     GangPlan wanted = make_plan(gang, counts);
     SearchAnswer tried = search(context, wanted, Fill::kNow);
     const SearchVerdict verdict = tried.verdict;
@@ -306,23 +308,26 @@ Outcome Engine::place(const Gang& gang) {
     }
     return verdict;
   };
-  parts_->work = Budget(kWork);
+  const WorkLimit limit = work_limit(parts_->inventory.size());
+  parts_->work = Budget(limit.placing);
   const CountChoice now = most_that_fit(gang.root, fits_now);
   if (now.counts) {
     if (found_for != *now.counts) {
-      GANTREE_CHECK(fits_now(*now.counts) == SearchVerdict::kFound);
+      // What was found last stands where this one is no longer found: searches depend on the work that is left.
+      parts_->work = Budget(limit.placing);
+      (void)fits_now(*now.counts);
     }
-    outcome.counts = *now.counts;
+    outcome.counts = found_for;
     outcome.placement = in_rank_order(gang, plan, answer.shares, parts_->tree_of);
     return checked(gang, std::move(outcome));
   }
-  parts_->work = Budget(kWorkForReason);
+  parts_->work = Budget(limit.reason);
   const CountChoice ever = least_that_fit(
       gang.root, [&](const Counts& counts) { return search(context, make_plan(gang, counts), Fill::kEmpty).verdict; });
   outcome.refusal = ever.counts   ? now.proven ? Refusal::kBusy : Refusal::kSearchLimit
                     : ever.proven ? Refusal::kTooLarge
                                   : Refusal::kSearchLimit;
-  parts_->work = Budget(kWorkForReason);
+  parts_->work = Budget(limit.reason);
   if (outcome.refusal == Refusal::kSearchLimit) {
     outcome.refusal = refusal_by_culprit(context, gang, ever.counts.has_value());
   }
@@ -331,7 +336,7 @@ Outcome Engine::place(const Gang& gang) {
 }
 
 std::optional<bool> Engine::fits(const Gang& gang) {
-  Budget work(kWork);
+  Budget work(work_limit(parts_->inventory.size()).placing);
   return fits(gang, work);
 }
 

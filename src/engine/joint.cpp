@@ -22,8 +22,8 @@ Joint::Joint(const JointProblem& problem, Budget& budget)
     union_depth_ = std::max(union_depth_, unit.depth + 1);
     alike_ |= unit.groups > 1;
   }
-  exclusive_rules_ = static_cast<int>(std::count_if(problem.rules.begin(), problem.rules.end(),
-                                                    [](const JointRule& rule) { return rule.exclusive; }));
+  exclusive_rules_ = static_cast<int>(
+      std::count_if(problem.rules.begin(), problem.rules.end(), [](const JointRule& rule) { return rule.exclusive; }));
   // Where one unit holds every part, its domains are those of all pods together.
   const bool one_unit = std::any_of(problem.units.begin(), problem.units.end(), [&](const JointUnit& unit) {
     return unit.groups == 1 && unit.depth == 0 && unit.parts.size() == problem.parts.size() && unit.used.empty();

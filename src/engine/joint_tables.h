@@ -1,5 +1,5 @@
-// The tables of joint.h, from the hosts up: joint.cpp builds them, joint_fronts.cpp adds them up, joint_rules.cpp has what
-// rules leave of them and what they cost.
+// The tables of joint.h, from the hosts up: joint.cpp builds them, joint_fronts.cpp adds them up, joint_rules.cpp has
+// what rules leave of them and what they cost.
 //
 // An entry of a table means "up to so many pods of each part fit here, at this cost". Less always fits where more does,
 // so only entries that no cheaper one covers are kept: the front. Rounding to whole slices, "all or none" and "alone"

@@ -10,6 +10,7 @@
 #include "engine/freed_slots.h"
 #include "engine/gang_plan.h"
 #include "engine/part_need.h"
+#include "engine/search.h"
 #include "engine/victim_cost.h"
 #include "engine/victim_search.h"
 
@@ -28,7 +29,7 @@ constexpr std::int64_t kPlacementStepsPerPair = 4;  // of parts
 // To spare some more of a set that would do, steps beyond the limit may be taken, and so many trials in any case.
 constexpr std::int64_t kMoreSteps = 4 * kSteps;
 constexpr int kLeastTrials = 16;
-constexpr std::int64_t kTrialWork = 16'000'000;  // of all placements that are tried (search.h)
+constexpr std::size_t kFewCandidates = 32;   // all of whom may be evicted even where the work did not suffice
 constexpr std::int64_t kAdmissionSteps = 8;  // what asking for quota counts for, beside the victims named
 constexpr std::size_t kAllForQuota = 32;     // candidates up to which any may be evicted for quota alone
 constexpr std::size_t kMaxRemembered = std::size_t{256} * 1024;  // victims, in all sets whose trial is remembered
@@ -131,7 +132,7 @@ class Preemption {
   bool all_pools_ = true;                                        // every candidate that can matter is in the pools
   bool gave_up_ = false;
   Budget steps_{kSteps};
-  Budget work_{kTrialWork};
+  Budget work_{work_limit(engine_.inventory().size()).placing};  // of all placements that are tried
   std::int64_t placement_steps_ = kPlacementSteps;
   int trials_ = 0;
   std::map<std::vector<std::size_t>, bool> placed_;
@@ -159,9 +160,8 @@ bool Preemption::places() {
   }
   steps_.spend(placement_steps_);
   ++trials_;
-  const std::optional<bool> fits = work_.exhausted()
-                                       ? std::nullopt
-                                       : without(it->first, [&] { return engine_.fits(least_, work_); });
+  const std::optional<bool> fits =
+      work_.exhausted() ? std::nullopt : without(it->first, [&] { return engine_.fits(least_, work_); });
   const bool placed = it->second = fits.value_or(false);
   gave_up_ = gave_up_ || !fits;
   if ((remembered_ += it->first.size()) > kMaxRemembered) {
@@ -181,9 +181,7 @@ VictimChecks Preemption::checks() {
   }
   if (must_place_) {
     checks.places = [this] { return places(); };
-    checks.patient = [this] {
-      return !work_.exhausted() && (trials_ < kLeastTrials || steps_.left() > -kMoreSteps);
-    };
+    checks.patient = [this] { return !work_.exhausted() && (trials_ < kLeastTrials || steps_.left() > -kMoreSteps); };
   }
   return checks;
 }
@@ -362,6 +360,10 @@ PreemptionAnswer Preemption::finish(VictimSearch& search, bool exact) {
     search.tidy();
   }
   const VictimSearch::Best& best = *search.best();
+  // Rather none than most of what runs, without having looked whether fewer would do.
+  if (work_.exhausted() && !exact && everyone_.size() > kFewCandidates && 2 * best.members.size() > everyone_.size()) {
+    return std::move(answer_);
+  }
   for (const std::size_t i : best.members) {
     victims_.add(i);
   }

@@ -28,6 +28,18 @@ struct SearchContext {
   Budget* work;
 };
 
+// That work on so many hosts: some tenths of a second for each decision on a large cluster. On few hosts, where
+// more is decided exactly, it may be more.
+struct WorkLimit {
+  std::int64_t placing = 0;  // to find a placement
+  std::int64_t reason = 0;   // to find out why there is none: twice
+};
+[[nodiscard]] inline WorkLimit work_limit(std::size_t hosts) {
+  constexpr std::size_t kFewHosts = 256;
+  return hosts <= kFewHosts ? WorkLimit{.placing = 24'000'000, .reason = 12'000'000}
+                            : WorkLimit{.placing = 16'000'000, .reason = 2'000'000};
+}
+
 enum class SearchVerdict : std::uint8_t { kFound, kNone, kGaveUp };
 
 struct SearchAnswer {

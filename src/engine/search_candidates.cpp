@@ -13,7 +13,7 @@ namespace gantree {
 namespace {
 
 constexpr std::size_t kKept = 256;           // lists at a time
-constexpr std::size_t kLongest = 1024;       // domains in each
+constexpr std::size_t kLongest = 512;        // domains in each
 constexpr std::size_t kMostChanged = 256;    // domains that have changed since it was made
 constexpr std::uint32_t kWorthKeeping = 64;  // domains of a level
 constexpr std::int64_t kStepsPerLook = 4;    // of work: a domain that is looked at closely
@@ -132,15 +132,22 @@ Search::Rank Search::rank(const Asked& asked, std::uint32_t index) {
 void Search::list_candidates(KeptCandidates& kept, const std::function<bool(const Domain&)>& holds) {
   const Asked& asked = kept.asked;
   const SlotCounts& slots = *asked.first.first;
-  work(slots.tree().below(asked.within, asked.level).size() / 4);
+  work(slots.tree().below(asked.within, asked.level).size() / 64);
   kept.order.clear();
   kept.changed.clear();
   kept.position = context_.inventory.position();
+  // Of hosts none is better than those that hold no pod more, the first of them before others: these are enough.
+  const bool hosts = asked.level == slots.tree().host_level();
+  std::size_t tightest = 0;
+  const auto enough = [&] { return tightest > kLongest; };
   visit(
-      slots, asked.within, asked.level, [&] { return asked.first.second; }, [] { return kAnyNumber; },
+      slots, asked.within, asked.level, [&] { return enough() ? kAnyNumber : asked.first.second; },
+      [] { return kAnyNumber; },
       [&](std::uint32_t d) {
-        if (slots.capacity({asked.level, d}) >= asked.first.second && holds({asked.level, d})) {
+        const int capacity = slots.capacity({asked.level, d});
+        if (capacity >= asked.first.second && !enough() && holds({asked.level, d})) {
           kept.order.push_back(rank(asked, d));
+          tightest += hosts && capacity == asked.first.second ? 1 : 0;
         }
       });
   kept.all = kept.order.size() <= kLongest;
