@@ -66,7 +66,8 @@ std::string warning_of_marks(const NamedObject& named) {
   }
   if (!mark.empty()) {
     return fmt::format(
-        "{} is KAI-Scheduler's, whose gangs and queues Gantree honours where {} is one of its --scheduler-names, and in "
+        "{} is KAI-Scheduler's, whose gangs and queues Gantree honours where {} is one of its --scheduler-names, and "
+        "in "
         "plans only where it is not",
         mark, kai::kScheduler);
   }
@@ -82,7 +83,7 @@ std::string warning_of_marks(const NamedObject& named) {
 std::string nobody_starts(std::string_view kind, std::string_view family) {
   if (family == kai::kFamily) {
     return fmt::format(
-        "nothing is known to start it: it is in none of Kueue's queues, and Gantree honours gangs of KAI-Scheduler in "
+        "nothing here starts it: it is in none of Kueue's queues, and Gantree honours gangs of KAI-Scheduler in "
         "plans only, unless {} is one of its --scheduler-names",
         kai::kScheduler);
   }
