@@ -82,8 +82,9 @@ def test_without_a_webhook_there_is_nothing_of_it(helm):
 def test_beside_kueue_jobs_are_left_alone(helm):
     objects = rendered(helm, "n", "beside Kueue")
     assert not [o for o in objects if o["kind"] == "MutatingWebhookConfiguration"]
-    assert "jobs.gantree.dev" not in yaml.safe_dump_all(objects)
-    assert "queues.gantree.dev" not in yaml.safe_dump_all(objects)
+    text = yaml.safe_dump_all(objects)
+    assert "jobs.gantree.dev" not in text
+    assert "clusterqueues.gantree.dev" not in text and "localqueues.gantree.dev" not in text
 
 
 def test_a_given_certificate_needs_no_right_to_secrets(helm):

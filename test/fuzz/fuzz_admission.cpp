@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const webhook::Routes kRoutes = webhook::dialect_routes();
   const std::string_view body(reinterpret_cast<const char*>(data), size);
   for (const Validator& validator : all_validators()) {
-    check(kRoutes, fmt::format("/validate/{}", validator.plural), body);
+    check(kRoutes, fmt::format("/validate/{}", validator.route()), body);
   }
   for (const Mutator& mutator : all_mutators()) {
     check(kRoutes, fmt::format("/validate/{}", mutator.plural), body);
