@@ -325,6 +325,12 @@ void add_up(CLI::App& app, std::function<int()>& run) {
   add_duration(*command, "--start-delay", flags->pace.start_delay,
                "From a pod's binding to its running, before --speed");
   command->add_flag("--no-scheduler", flags->no_scheduler, "The cluster without the scheduler");
+  command
+      ->add_option("--scheduler-names", flags->run.scheduler.schedulers,
+                   "Pods whose schedulerName is one of these are placed")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,NAME,...");
   add_queue_options(*command, flags->run.queues);
   command->add_option("--log-level", flags->log_level, "The least that is logged")
       ->check(CLI::IsMember({"info", "warning"}))

@@ -37,8 +37,8 @@ Mutation with_label(const NamedObject& named, std::pair<std::string_view, std::s
 }
 
 // Marks that would be dropped in silence.
-void warn_of_marks(const NamedObject& named, Mutation& mutation) {
-  if (std::string warning = warning_of_marks(named); !warning.empty()) {
+void warn_of_marks(const NamedObject& named, const JobDefaults& defaults, Mutation& mutation) {
+  if (std::string warning = warning_of_marks(named, defaults.serves_kai); !warning.empty()) {
     mutation.warnings.push_back(std::move(warning));
   }
 }
@@ -104,7 +104,7 @@ Mutation change(const Mutator& mutator, const NamedObject& named, const Object* 
   Mutation mutation = mutator.mutate(named, old);
   mutation.warnings.insert(mutation.warnings.end(), admission.warnings.begin(), admission.warnings.end());
   if (old == nullptr) {
-    warn_of_marks(named, mutation);
+    warn_of_marks(named, {}, mutation);  // in a queue of Kueue's those of others do not count
   }
   return mutation;
 }
@@ -127,7 +127,7 @@ Mutation enqueue(const Mutator& mutator, const NamedObject& named, const JobDefa
   if (queue.empty()) {
     const std::string unheeded = kueue::unheeded_topology(named);
     Mutation nothing{.warnings = unheeded.empty() ? std::vector<std::string>() : std::vector{unheeded}};
-    warn_of_marks(named, nothing);
+    warn_of_marks(named, defaults, nothing);
     return nothing;
   }
   return with_label(named, {kueue::kQueueName, queue},

@@ -50,7 +50,7 @@ std::string not_honoured_live(json::Value metadata, json::Value spec) {
   return mark.empty() ? "" : fmt::format("carries {}, a mark {}", mark, kNotLive);
 }
 
-std::string warning_of_marks(const NamedObject& named) {
+std::string warning_of_marks(const NamedObject& named, bool serves_kai) {
   const auto workload = read_workload(named);
   if (!workload) {
     return "";
@@ -64,7 +64,7 @@ std::string warning_of_marks(const NamedObject& named) {
     mark = mark.empty() && name == kai::kScheduler ? name : mark;
     ours = ours || name == kai::kOurScheduler;
   }
-  if (!mark.empty()) {
+  if (!mark.empty() && !serves_kai) {
     return fmt::format(
         "{} is KAI-Scheduler's, whose gangs and queues Gantree honours where {} is one of its --scheduler-names, and "
         "in "

@@ -16,8 +16,8 @@ namespace gantree {
 [[nodiscard]] std::string_view mark_of_kai(json::Value metadata, json::Value spec);
 
 // For whoever stores a new object that makes pods: which mark of it has no effect on a live cluster, in a sentence; ""
-// where none is without.
-[[nodiscard]] std::string warning_of_marks(const NamedObject& named);
+// where none is without. `serves_kai`: pods of KAI's scheduler are Gantree's to bind.
+[[nodiscard]] std::string warning_of_marks(const NamedObject& named, bool serves_kai = false);
 
 // Why nobody starts gangs of that kind, of that family, on a live cluster, in a sentence; "" where somebody does.
 [[nodiscard]] std::string nobody_starts(std::string_view kind, std::string_view family);

@@ -27,6 +27,8 @@ TEST(NotLive, MarksOfKaiAreWarnedOfWhereverTheyAre) {
   EXPECT_THAT(warnings(marked_job(", labels: {kai.scheduler/queue: a}")),
               ElementsAre(HasSubstr("kai.scheduler/queue is KAI-Scheduler's, whose gangs and queues Gantree honours "
                                     "where kai-scheduler is one of its --scheduler-names")));
+  const Sent served(marked_job(", labels: {kai.scheduler/queue: a}"));
+  EXPECT_THAT(enqueue(served.mutator(), served.named(), JobDefaults{.serves_kai = true}).warnings, IsEmpty());
   EXPECT_THAT(warnings(marked_job("", "annotations: {kai.scheduler/batch-min-member: '2'}")),
               ElementsAre(HasSubstr("kai.scheduler/batch-min-member")));
   EXPECT_THAT(warnings(marked_job("", "", ", schedulerName: kai-scheduler")),
