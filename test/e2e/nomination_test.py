@@ -50,10 +50,12 @@ def preempt(cluster, namespace, classes):
 
 def test_members_are_nominated_and_victims_told_by_whom_they_are_preempted(cluster, namespace, gantree, classes):
     preempt(cluster, namespace, classes)
-    victims = members(cluster, namespace, "low")
-    assert len(victims) == 2
-    for victim in victims:
-        assert victim["metadata"]["deletionTimestamp"] and victim["metadata"]["deletionGracePeriodSeconds"] == 8
+
+    def leaving():
+        pods = members(cluster, namespace, "low")
+        return pods if len(pods) == 2 and all("deletionTimestamp" in p["metadata"] for p in pods) else None
+    for victim in cluster.wait_for(leaving, PATIENCE, "both victims to be told to leave"):
+        assert victim["metadata"]["deletionGracePeriodSeconds"] == 8
         told = condition(victim, "DisruptionTarget")
         assert (told["status"], told["reason"]) == ("True", "PreemptionByScheduler")
         assert told["message"].startswith("koord-scheduler: preempting to accommodate higher priority pods, "
