@@ -31,7 +31,7 @@ struct PlannedWorkload {
   std::string name;
   std::string queue;
   std::string body;
-  std::string admission;  // as a status would tell it, by whoever does not look where there is room
+  std::string admission;  // as the status of an admitted Workload, with hosts assigned without looking for room
 };
 
 // All of them, or a part, in the order in which they come.

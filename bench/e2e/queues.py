@@ -7,7 +7,7 @@ The shape of Kueue's own performance test. In turn, as often as --rounds says: G
 makes as many writes as Gantree made and decides nothing. The figures that count are the ratio of the two, since both share one machine with
 all the rest, and the time that Gantree is at work: its cycles, and all the CPU that the process takes.
 
-What is written for a workload is counted by the API server, whoever writes it.
+What is written for a workload is counted by the API server, for all clients together.
 """
 import argparse
 import os
@@ -46,7 +46,7 @@ def writes_since(cluster, before):
 
 
 def remove_workloads(cluster):
-    """Each of them, whoever has still to take a finalizer off."""
+    """Deletes all of them, and waits until their finalizers are removed."""
     cluster.request("DELETE", WORKLOADS)
     cluster.wait_for(lambda: not cluster.request("GET", WORKLOADS, query=[("limit", "1")])["items"], 300, "the workloads to be gone")
 

@@ -3,7 +3,7 @@
 //
 //   pod ──► owners (Makers) ──► which group (Target) ──► PodGroup made, or brought up to date ──► pod marked
 //
-// Names of groups follow from their owners, so that nothing is made twice, whoever ends or starts in between; all truth
+// Names of groups follow from their owners, so that nothing is made twice when a replica restarts in between; all truth
 // is in API objects. PodGroups that users made are never changed, nor are pods that join one by themselves.
 //
 // One thread owns it.

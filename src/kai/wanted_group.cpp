@@ -150,7 +150,7 @@ class Wanting {
     wanted_.annotations[std::string(kTopOwner)] = owner.to_yaml();
   }
 
-  // What is long is of no use to a scheduler.
+  // Long annotations are not copied: no scheduler needs them.
   static void copy(json::Value from, std::map<std::string, std::string>& to) {
     std::size_t copied = 0;
     for (const json::MemberData& member : from ? from.members() : std::span<const json::MemberData>()) {
