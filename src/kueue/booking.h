@@ -72,6 +72,8 @@ class Booking {
   };
   [[nodiscard]] std::map<std::string, int> room_by_node(const Entry& entry, const SetAssignment& set,
                                                         const std::vector<HostCount>& hosts) const;
+  void give_back_spare(const Entry& entry, const SetAssignment& set, std::vector<int> unclaimed,
+                       std::map<std::string_view, int>& over, std::vector<HostCount>& held) const;
   void keep_what_is_left(const Entry& entry, const SetAssignment& set, std::vector<HostCount>& held) const;
   void drop_unwanted(const Entry& entry, const SetAssignment& set, Likely likely, int most,
                      std::vector<HostCount>& held) const;

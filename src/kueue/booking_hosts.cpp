@@ -27,9 +27,6 @@ void Booking::book_hosts(Entry& entry, const SetAssignment& set) {
   for (const auto& [domain, count] : pods_on_their_way(ledger_, entry, set)) {
     coming[ledger_.hostnames.node_named(domain.back())] += count;
   }
-  // Pods that are over and will not be replaced need no room any more: those that no other was sent in place of. First
-  // where there is none: what they left may be somebody else's by now.
-  int spare = over_for_good(ledger_, entry, set);
   std::vector<HostCount> held = hosts_of(entry, set);
   std::vector<int> unclaimed;  // places by host to which nobody is on the way
   std::map<std::string, int> expected = coming;
@@ -42,23 +39,7 @@ void Booking::book_hosts(Entry& entry, const SetAssignment& set) {
     host.count = free;
     unclaimed.push_back(free - taken);
   }
-  std::map<std::string, int> room = spare > 0 ? room_by_node(entry, set, held) : std::map<std::string, int>();
-  const auto give_back = [&](const auto& most_of) {
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      const int gone = std::min({spare, over[held[i].node], most_of(held[i].node, unclaimed[i])});
-      spare -= gone;
-      over[held[i].node] -= gone;
-      unclaimed[i] -= gone;
-      held[i].count -= gone;
-    }
-  };
-  give_back([&](const std::string& node, int places) {
-    int& left = room[node];
-    const int fits = std::min(left, places);
-    left -= fits;
-    return places - fits;
-  });
-  give_back([](const std::string&, int places) { return places; });
+  give_back_spare(entry, set, std::move(unclaimed), over, held);
   if (pods_wanted(ledger_, entry, set) < set.count) {
     entry.let_go.insert(set.name);
   } else if (entry.let_go.contains(set.name)) {
@@ -82,6 +63,31 @@ void Booking::book_hosts(Entry& entry, const SetAssignment& set) {
       hold(entry, set.name, node, entry.pod_set(set.name)->shape.requests, false);
     }
   }
+}
+
+// Pods that are over and will not be replaced need no room any more: those that no other was sent in place of. First
+// where there is none: what they left may be somebody else's by now. `unclaimed`: places by host to which nobody is on
+// the way.
+void Booking::give_back_spare(const Entry& entry, const SetAssignment& set, std::vector<int> unclaimed,
+                              std::map<std::string_view, int>& over, std::vector<HostCount>& held) const {
+  int spare = over_for_good(ledger_, entry, set);
+  std::map<std::string, int> room = spare > 0 ? room_by_node(entry, set, held) : std::map<std::string, int>();
+  const auto give_back = [&](const auto& most_of) {
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      const int gone = std::min({spare, over[held[i].node], most_of(held[i].node, unclaimed[i])});
+      spare -= gone;
+      over[held[i].node] -= gone;
+      unclaimed[i] -= gone;
+      held[i].count -= gone;
+    }
+  };
+  give_back([&](const std::string& node, int places) {
+    int& left = room[node];
+    const int fits = std::min(left, places);
+    left -= fits;
+    return places - fits;
+  });
+  give_back([](const std::string&, int places) { return places; });
 }
 
 // For how many pods there is room, with what it holds already.
