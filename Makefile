@@ -60,8 +60,8 @@ bench-up: ## measure the embedded cluster as an API server, beside a real kube-a
 
 lint: ## formatting, clang-tidy, and the rules of the house
 	$(need) build test lint
-	@$(call configure,release,-DGANTREE_TESTS=ON)
-	@scripts/lint build/release
+	@$(call configure,dev)
+	@scripts/lint build/dev
 
 format: ## rewrite the sources as .clang-format says
 	$(need) lint

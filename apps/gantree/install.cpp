@@ -20,7 +20,7 @@ namespace gantree {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kInstallPatience{60};
 
 struct InstallFlags {
   InstallOptions options;
@@ -50,7 +50,7 @@ int install(const InstallFlags& flags) {
   if (!cluster) {
     return told(cluster.error());
   }
-  if (const auto applied = apply(*cluster->client, *objects, kPatience, show); !applied) {
+  if (const auto applied = apply(*cluster->client, *objects, kInstallPatience, show); !applied) {
     return told(applied.error());
   }
   fmt::print("\nGantree is installed in namespace {}. Is all well? gantree doctor --namespace {}\n", flags.options.ns,

@@ -32,7 +32,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kTopPatience{30};
 constexpr std::chrono::milliseconds kTick{200};
 // A picture costs this part of the time at most.
 constexpr int kShare = 5;
@@ -117,7 +117,7 @@ int show_once(const TopOptions& options) {
 
 // Waits for the first lists. False after a line on stderr.
 bool wait_for_lists(const LiveObjects& objects) {
-  const auto end = Clock::now() + kPatience;
+  const auto end = Clock::now() + kTopPatience;
   while (!objects.synced()) {
     if (Clock::now() > end) {
       tell(fmt::format("the cluster cannot be read: {}",

@@ -21,7 +21,7 @@ constexpr std::size_t kMaxUpdaters = 10;
 constexpr std::string_view kAncient = "ancient-changes";
 
 // One of managedFields. Most are left alone by a write, so its fields are decoded only where they are looked into.
-struct Entry {
+struct ManagedEntry {
   std::string manager;
   std::string operation;
   std::string api_version;
@@ -52,7 +52,7 @@ struct Entry {
   }
 };
 
-using Entries = std::vector<Entry>;
+using Entries = std::vector<ManagedEntry>;
 
 Entries read_entries(const Value* object) {
   Entries entries;
@@ -61,7 +61,7 @@ Entries read_entries(const Value* object) {
     return entries;
   }
   for (const Value& item : *list) {
-    Entry entry;
+    ManagedEntry entry;
     entry.manager = text_at(item, {"manager"});
     entry.operation = text_at(item, {"operation"});
     entry.api_version = text_at(item, {"apiVersion"});
@@ -76,13 +76,13 @@ Entries read_entries(const Value* object) {
 }
 
 void write_entries(Value& object, Entries entries) {
-  const auto order = [](const Entry& entry) {
+  const auto order = [](const ManagedEntry& entry) {
     return std::tuple(entry.operation, parse_time(entry.time).value_or(0), entry.manager, entry.api_version,
                       entry.subresource);
   };
-  std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) { return order(a) < order(b); });
+  std::sort(entries.begin(), entries.end(), [&](const ManagedEntry& a, const ManagedEntry& b) { return order(a) < order(b); });
   Array list;
-  for (const Entry& entry : entries) {
+  for (const ManagedEntry& entry : entries) {
     if (entry.fields ? entry.fields->empty() : entry.stored == nullptr) {
       continue;
     }
@@ -165,7 +165,7 @@ Value unwritten(const Schema& schema, bool built_in, int depth = 0) {
   return object;
 }
 
-std::string describe(const Entry& entry) {
+std::string describe(const ManagedEntry& entry) {
   std::string text = to_json(Value(entry.manager));
   if (!entry.subresource.empty()) {
     text += fmt::format(" with subresource \"{}\"", entry.subresource);
@@ -176,7 +176,7 @@ std::string describe(const Entry& entry) {
   return text;
 }
 
-ApplyFailure conflict_failure(const std::vector<std::pair<const Entry*, FieldSet>>& conflicts) {
+ApplyFailure conflict_failure(const std::vector<std::pair<const ManagedEntry*, FieldSet>>& conflicts) {
   ApplyFailure failure;
   std::string list;
   for (const auto& [entry, fields] : conflicts) {
@@ -197,10 +197,10 @@ ApplyFailure conflict_failure(const std::vector<std::pair<const Entry*, FieldSet
 }
 
 // Takes from everybody but `self` what changed hands or is gone; what they lose by change, not removal, is given back.
-std::vector<std::pair<const Entry*, FieldSet>> take_from_others(Entries& entries, const Entry* self,
+std::vector<std::pair<const ManagedEntry*, FieldSet>> take_from_others(Entries& entries, const ManagedEntry* self,
                                                                 const FieldSet& changed, const FieldSet& removed) {
-  std::vector<std::pair<const Entry*, FieldSet>> conflicts;
-  for (Entry& entry : entries) {
+  std::vector<std::pair<const ManagedEntry*, FieldSet>> conflicts;
+  for (ManagedEntry& entry : entries) {
     if (&entry == self) {
       continue;
     }
@@ -217,15 +217,15 @@ std::vector<std::pair<const Entry*, FieldSet>> take_from_others(Entries& entries
 }
 
 void join_old_updaters(Entries& entries) {
-  const auto is_updater = [](const Entry& entry) { return entry.operation == kUpdate && entry.subresource.empty(); };
+  const auto is_updater = [](const ManagedEntry& entry) { return entry.operation == kUpdate && entry.subresource.empty(); };
   const auto updaters = static_cast<std::size_t>(std::count_if(entries.begin(), entries.end(), is_updater));
   if (updaters <= kMaxUpdaters) {
     return;
   }
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.time < b.time; });
-  Entry ancient;
+  std::stable_sort(entries.begin(), entries.end(), [](const ManagedEntry& a, const ManagedEntry& b) { return a.time < b.time; });
+  ManagedEntry ancient;
   std::size_t joined = 0;
-  const auto too_old = [&](Entry& entry) {
+  const auto too_old = [&](ManagedEntry& entry) {
     if (!is_updater(entry) || joined == updaters - kMaxUpdaters + 1) {
       return false;
     }
@@ -235,8 +235,8 @@ void join_old_updaters(Entries& entries) {
     ancient.api_version = entry.api_version;
     return true;
   };
-  std::vector<Entry> kept;
-  for (Entry& entry : entries) {
+  std::vector<ManagedEntry> kept;
+  for (ManagedEntry& entry : entries) {
     if (!too_old(entry)) {
       kept.push_back(std::move(entry));
     }
@@ -247,8 +247,8 @@ void join_old_updaters(Entries& entries) {
   entries = std::move(kept);
 }
 
-Entry& entry_of(Entries& entries, const FieldManager& writer, std::string_view operation) {
-  for (Entry& entry : entries) {
+ManagedEntry& entry_of(Entries& entries, const FieldManager& writer, std::string_view operation) {
+  for (ManagedEntry& entry : entries) {
     if (entry.is(writer, operation)) {
       return entry;
     }
@@ -258,7 +258,7 @@ Entry& entry_of(Entries& entries, const FieldManager& writer, std::string_view o
 }
 
 // What was there before anybody applied anything.
-Entry unaccounted(const Schema& schema, const Value& live, const FieldManager& writer) {
+ManagedEntry unaccounted(const Schema& schema, const Value& live, const FieldManager& writer) {
   Comparison comparison = compare(schema, unwritten(schema, writer.built_in), without_account(live));
   unite(comparison.added, comparison.modified);
   comparison.added.member = false;
@@ -309,7 +309,7 @@ void track_update(const Schema& schema, const Value* live, Value& changed, const
     return;
   }
   const bool first = entries.empty();
-  Entry& self = entry_of(entries, manager, kUpdate);
+  ManagedEntry& self = entry_of(entries, manager, kUpdate);
   if (first) {
     self.fields = std::move(written);
     self.time = manager.time;
@@ -345,13 +345,13 @@ tl::expected<Value, ApplyFailure> apply(const Schema& schema, const Value* live,
   const Value before = live == nullptr ? unwritten(schema, manager.built_in) : without_account(*live);
   Value merged = merge_applied(schema, live == nullptr ? Value(Object()) : before, config);
 
-  Entry& self = entry_of(entries, manager, kApply);
+  ManagedEntry& self = entry_of(entries, manager, kApply);
   const FieldSet last = self.decoded();
   FieldSet claimed = claimed_fields(schema, config);
   strip(claimed, manager);
   self.fields = std::move(claimed);
   FieldSet owned;
-  for (Entry& entry : entries) {
+  for (ManagedEntry& entry : entries) {
     unite(owned, entry.decoded());
   }
   remove_unowned(&schema, merged, last, owned);

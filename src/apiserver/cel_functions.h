@@ -35,7 +35,6 @@ struct CelFunction {
 [[nodiscard]] std::span<const CelFunction> cel_value_functions();
 
 // How many characters a text has.
-[[nodiscard]] std::int64_t characters_in(std::string_view text);
 
 [[nodiscard]] inline tl::unexpected<Error> no_overload() {
   return invalid("no such overload");

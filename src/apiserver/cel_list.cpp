@@ -162,7 +162,7 @@ Result<Value> set_equivalent(CelArguments arguments, CelCost& cost) {
   return there && there->get_bool() ? set_contains(turned, cost) : there;
 }
 
-constexpr auto kFunctions = std::to_array<CelFunction>({
+constexpr auto kListFunctions = std::to_array<CelFunction>({
     {"size", 1, size},
     {"isSorted", 1, is_sorted},
     {"min", 1, smallest},
@@ -180,7 +180,7 @@ constexpr auto kFunctions = std::to_array<CelFunction>({
 }  // namespace
 
 std::span<const CelFunction> cel_list_functions() {
-  return kFunctions;
+  return kListFunctions;
 }
 
 }  // namespace gantree::apiserver

@@ -236,7 +236,7 @@ Result<Value> escaped_path(CelArguments arguments, CelCost&) {
   return part_of_url(arguments, "path");
 }
 
-constexpr auto kFunctions = std::to_array<CelFunction>({
+constexpr auto kNetworkFunctions = std::to_array<CelFunction>({
     {"isIP", 1, is_ip},
     {"isCIDR", 1, is_cidr},
     {"ip.isCanonical", 1, is_canonical},
@@ -264,7 +264,7 @@ constexpr auto kFunctions = std::to_array<CelFunction>({
 }  // namespace
 
 std::span<const CelFunction> cel_network_functions() {
-  return kFunctions;
+  return kNetworkFunctions;
 }
 
 }  // namespace gantree::apiserver

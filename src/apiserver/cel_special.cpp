@@ -12,7 +12,7 @@ namespace {
 // No field has such a name. Whoever writes one as the key of a map deceives the rules on his own object alone.
 constexpr auto kKeys = std::to_array<std::string_view>(
     {"\x01quantity", "\x01duration", "\x01timestamp", "\x01ip", "\x01cidr", "\x01url", "\x01optional", "\x01type"});
-constexpr auto kTypeNames =
+constexpr auto kLongTypeNames =
     std::to_array<std::string_view>({"kubernetes.Quantity", "google.protobuf.Duration", "google.protobuf.Timestamp",
                                      "net.IP", "net.CIDR", "kubernetes.URL", "optional_type", "type"});
 
@@ -62,7 +62,7 @@ const Value* value_in(const Value& optional) {
 
 std::string_view type_name(const Value& value) {
   if (const auto kind = special_kind(value)) {
-    return kTypeNames[static_cast<std::size_t>(*kind)];
+    return kLongTypeNames[static_cast<std::size_t>(*kind)];
   }
   switch (value.kind()) {
     case boost::json::kind::bool_:

@@ -23,10 +23,6 @@ bool are_texts(CelArguments arguments) {
   return std::all_of(arguments.begin(), arguments.end(), [](const Value* value) { return value->is_string(); });
 }
 
-bool begins_character(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-}
-
 // Where the n-th character begins, or the end; npos beyond that.
 std::size_t byte_of(std::string_view text, std::int64_t character) {
   if (character < 0) {
@@ -325,7 +321,7 @@ Result<Value> formatted(CelArguments arguments, CelCost& cost) {
   return Value(text);
 }
 
-constexpr auto kFunctions = std::to_array<CelFunction>({
+constexpr auto kTextFunctions = std::to_array<CelFunction>({
     {"startsWith", 2, starts_with},
     {"endsWith", 2, ends_with},
     {"contains", 2, contains},
@@ -350,12 +346,8 @@ constexpr auto kFunctions = std::to_array<CelFunction>({
 
 }  // namespace
 
-std::int64_t characters_in(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), begins_character);
-}
-
 std::span<const CelFunction> cel_text_functions() {
-  return kFunctions;
+  return kTextFunctions;
 }
 
 }  // namespace gantree::apiserver

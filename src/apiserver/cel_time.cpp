@@ -95,7 +95,7 @@ Result<Value> milliseconds(CelArguments arguments, CelCost&) {
   return units<std::chrono::milliseconds>(arguments, 1000);
 }
 
-constexpr auto kFunctions = std::to_array<CelFunction>({
+constexpr auto kTimeFunctions = std::to_array<CelFunction>({
     {"duration", 1, duration},
     {"timestamp", 1, timestamp},
     {"getFullYear", 1, year},
@@ -113,7 +113,7 @@ constexpr auto kFunctions = std::to_array<CelFunction>({
 }  // namespace
 
 std::span<const CelFunction> cel_time_functions() {
-  return kFunctions;
+  return kTimeFunctions;
 }
 
 }  // namespace gantree::apiserver

@@ -226,7 +226,7 @@ Result<Value> or_other(CelArguments arguments, CelCost&) {
   return value_in(*arguments[0]) == nullptr ? *arguments[1] : *arguments[0];
 }
 
-constexpr auto kFunctions = std::to_array<CelFunction>({
+constexpr auto kValueFunctions = std::to_array<CelFunction>({
     {"int", 1, to_int},
     {"uint", 1, to_int},
     {"double", 1, to_double},
@@ -257,7 +257,7 @@ constexpr auto kFunctions = std::to_array<CelFunction>({
 }  // namespace
 
 std::span<const CelFunction> cel_value_functions() {
-  return kFunctions;
+  return kValueFunctions;
 }
 
 }  // namespace gantree::apiserver

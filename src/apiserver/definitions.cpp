@@ -10,7 +10,7 @@ namespace gantree::apiserver {
 
 namespace {
 
-constexpr std::string_view kTable = "customresourcedefinitions.apiextensions.k8s.io";
+constexpr std::string_view kDefinitions = "customresourcedefinitions.apiextensions.k8s.io";
 constexpr std::string_view kCleanup = "customresourcecleanup.apiextensions.k8s.io";
 constexpr std::string_view kVerbs = "delete,deletecollection,get,list,patch,create,update,watch";
 
@@ -183,12 +183,12 @@ Result<std::shared_ptr<const Definition>> read_definition(const Object& object, 
 }
 
 void Definitions::begin() {
-  if (const Table* table = core_.store.find_table(kTable)) {
+  if (const Table* table = core_.store.find_table(kDefinitions)) {
     // Those first that have their names already: others may be waiting for the same.
     std::vector<std::string> names;
     std::vector<std::string> waiting;
     for (const auto& [key, entry] : table->entries) {
-      const auto object = core_.read(kTable, key);
+      const auto object = core_.read(kDefinitions, key);
       const bool accepted = object && !text_at(*object, {"status", "acceptedNames", "kind"}).empty();
       (accepted ? names : waiting).push_back(key.name);
     }
@@ -200,7 +200,7 @@ void Definitions::begin() {
 }
 
 void Definitions::changed(std::string_view table, const Key& key, bool there) {
-  if (table == kTable) {
+  if (table == kDefinitions) {
     if (there) {
       core_.soon([this, name = key.name] { serve(name); });
     } else {
@@ -208,7 +208,7 @@ void Definitions::changed(std::string_view table, const Key& key, bool there) {
     }
   } else if (!there && served_.contains(table)) {
     // The last object of a definition that is being deleted may have gone.
-    const Entry* entry = core_.store.find(kTable, {"", std::string(table)});
+    const Entry* entry = core_.store.find(kDefinitions, {"", std::string(table)});
     if (entry != nullptr && entry->facts->deleting) {
       empty_out_soon(std::string(table));
     }
@@ -255,7 +255,7 @@ std::optional<Taken> taken_name(const Registry& registry, const Object& definiti
 }  // namespace
 
 void Definitions::serve(const std::string& name) {
-  auto object = core_.read(kTable, {"", name});
+  auto object = core_.read(kDefinitions, {"", name});
   if (!object) {
     return;
   }
@@ -311,7 +311,7 @@ void Definitions::withdraw(const std::string& name) {
 }
 
 void Definitions::set_status(const std::string& name, const Definition* definition, const Object& found) {
-  core_.edit(kTable, {"", name}, [&](Object& object) {
+  core_.edit(kDefinitions, {"", name}, [&](Object& object) {
     const Object before = object;
     add_finalizer(object, kCleanup);
     Object& status = object_in(object, "status");
@@ -354,7 +354,7 @@ void Definitions::empty_out(const std::string& name) {
   const Table* table = core_.store.find_table(name);
   const KindPtr kind = core_.registry.stored_kind(name);
   if (table == nullptr || kind == nullptr || table->entries.empty()) {
-    core_.edit(kTable, {"", name}, [](Object& object) {
+    core_.edit(kDefinitions, {"", name}, [](Object& object) {
       if (!has_finalizer(object, kCleanup)) {
         return false;
       }

@@ -9,7 +9,7 @@ namespace gantree::apiserver {
 
 namespace {
 
-constexpr std::string_view kTable = "events";
+constexpr std::string_view kEvents = "events";
 constexpr std::chrono::hours kLife{1};
 constexpr std::size_t kMostPerSweep = 5'000;
 
@@ -27,13 +27,13 @@ std::chrono::system_clock::time_point last_written(const Object& event) {
 }  // namespace
 
 void EventLives::begin() {
-  const Table* table = core_.store.find_table(kTable);
+  const Table* table = core_.store.find_table(kEvents);
   if (table == nullptr) {
     return;
   }
   const Time now = core_.time();
   for (const auto& [key, entry] : table->entries) {
-    if (const auto event = core_.read(kTable, key)) {
+    if (const auto event = core_.read(kEvents, key)) {
       lives_.push_back({std::min(last_written(*event), now), key, entry.revision});
     }
   }
@@ -45,16 +45,16 @@ void EventLives::written(const Key& key, std::uint64_t revision) {
 }
 
 void EventLives::sweep() {
-  const KindPtr kind = core_.registry.stored_kind(kTable);
+  const KindPtr kind = core_.registry.stored_kind(kEvents);
   const Time until = core_.time() - kLife;
   for (std::size_t done = 0; done < kMostPerSweep && !lives_.empty() && lives_.front().since <= until; ++done) {
     const Life life = std::move(lives_.front());
     lives_.pop_front();
-    const Entry* entry = core_.store.find(kTable, life.key);
+    const Entry* entry = core_.store.find(kEvents, life.key);
     if (kind == nullptr || entry == nullptr || entry->revision != life.revision) {
       continue;
     }
-    if (auto event = core_.read(kTable, life.key)) {
+    if (auto event = core_.read(kEvents, life.key)) {
       core_.remove(*kind, std::move(*event));
     }
   }

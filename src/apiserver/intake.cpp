@@ -41,12 +41,6 @@ bool keeps_status(const Kind& kind) {
   return kind.table == "nodes" || kind.table == "persistentvolumes" || !kind.has("status");
 }
 
-void drop(Object& object, std::string_view name) {
-  if (const auto it = object.find(name); it != object.end()) {
-    object.stable_erase(it);
-  }
-}
-
 // Read again where they have changed.
 const std::vector<PriorityClassFacts>& priority_classes(Core& core) {
   static constexpr std::string_view kTable = "priorityclasses.scheduling.k8s.io";
@@ -242,7 +236,7 @@ Outcome<> tidy(Request& request, const Kind& kind, Object& object) {
 
 void complete_new(const Kind& kind, Object& object) {
   if (!keeps_status(kind)) {
-    drop(object, "status");
+    object.stable_erase("status");
   }
   complete(kind, object);
 }

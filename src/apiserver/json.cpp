@@ -301,6 +301,14 @@ std::size_t depth_of(const Value& value) {
   return deepest + 1;
 }
 
+bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+}
+
+std::int64_t characters_in(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), begins_character);
+}
+
 void erase_keys(Object& object, const std::vector<std::string>& keys) {
   static constexpr std::size_t kFew = 8;
   if (keys.size() <= kFew) {

@@ -74,6 +74,8 @@ void append_json_text(std::string& out, std::string_view text);
 void erase_keys(Object& object, const std::vector<std::string>& keys);
 
 [[nodiscard]] bool is_utf8(std::string_view text);
+[[nodiscard]] bool begins_character(char c);  // of UTF-8
+[[nodiscard]] std::int64_t characters_in(std::string_view text);
 // Text of a value that is a string, else "".
 [[nodiscard]] std::string_view text_of(const Value& value);
 // Equal as JSON: the order of members does not count, and 1 is 1.0.

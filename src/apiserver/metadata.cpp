@@ -24,12 +24,6 @@ void take_over(const Object& old, Object& desired, std::initializer_list<std::st
   }
 }
 
-void drop(Object& object, std::string_view name) {
-  if (const auto it = object.find(name); it != object.end()) {
-    object.stable_erase(it);
-  }
-}
-
 std::vector<std::string> texts(const Array* array) {
   std::vector<std::string> result;
   if (array != nullptr) {
@@ -75,7 +69,7 @@ Outcome<> prepare_new(const Kind& kind, std::string_view ns, std::string_view no
     }
     metadata["namespace"] = ns;
   } else {
-    drop(metadata, "namespace");
+    metadata.stable_erase("namespace");
   }
   if (!text_at(metadata, {"resourceVersion"}).empty()) {
     return tl::unexpected(bad_request("resourceVersion should not be set on objects to be created"));
@@ -87,7 +81,7 @@ Outcome<> prepare_new(const Kind& kind, std::string_view ns, std::string_view no
     }
   }
   for (const std::string_view name : {"selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"}) {
-    drop(metadata, name);
+    metadata.stable_erase(name);
   }
   metadata["uid"] = random.uid();
   metadata["creationTimestamp"] = now;
@@ -103,7 +97,7 @@ void carry_metadata(const Object& old, Object& desired) {
   if (from == nullptr) {
     return;
   }
-  drop(to, "selfLink");
+  to.stable_erase("selfLink");
   // An empty one stands for "whatever it is".
   for (const std::string_view name : {"name", "namespace", "uid"}) {
     if (text_at(to, {name}).empty()) {
@@ -215,7 +209,7 @@ void remove_finalizer(Object& object, std::string_view finalizer) {
     }
   }
   if (kept.empty()) {
-    drop(metadata, "finalizers");
+    metadata.stable_erase("finalizers");
   } else {
     *finalizers = std::move(kept);
   }

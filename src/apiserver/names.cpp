@@ -4,15 +4,14 @@
 
 #include <algorithm>
 
+#include "base/whole_number.h"
+
 namespace gantree::apiserver {
 
 namespace {
 
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 bool is_alnum(char c) {
   return is_lower(c) || is_digit(c) || (c >= 'A' && c <= 'Z');

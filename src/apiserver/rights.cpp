@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::string_view kEverywhere = "clusterrolebindings.rbac.authorization.k8s.io";
 constexpr std::string_view kInNamespaces = "rolebindings.rbac.authorization.k8s.io";
-constexpr std::string_view kClusterRoles = "clusterroles.rbac.authorization.k8s.io";
 constexpr std::string_view kRoles = "roles.rbac.authorization.k8s.io";
 constexpr std::string_view kMasters = "system:masters";
 // What everybody may read who is known: which kinds there are, and how the server is.

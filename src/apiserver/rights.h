@@ -16,6 +16,8 @@
 
 namespace gantree::apiserver {
 
+inline constexpr std::string_view kClusterRoles = "clusterroles.rbac.authorization.k8s.io";
+
 class Core;
 struct Call;
 struct Request;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apiserver/core.h"
+#include "apiserver/rights.h"
 #include "apiserver/yaml.h"
 #include "base/check.h"
 
@@ -14,12 +15,11 @@ namespace gantree::apiserver {
 
 namespace {
 
-constexpr std::string_view kClusterRoles = "clusterroles.rbac.authorization.k8s.io";
 constexpr std::string_view kGroup = "rbac.authorization.k8s.io";
 
 // Read once: a process may have several servers one after the other.
 const std::vector<Object>& builtin_roles() {
-  static const std::vector<Object> kRoles = [] {
+  static const std::vector<Object> kBuiltin = [] {
     const auto lists = read_yaml_documents(builtin_role_text());
     GANTREE_CHECK(lists);  // part of the program
     std::vector<Object> roles;
@@ -30,7 +30,7 @@ const std::vector<Object>& builtin_roles() {
     }
     return roles;
   }();
-  return kRoles;
+  return kBuiltin;
 }
 
 const Array* selectors_of(const Object& role) {

@@ -48,7 +48,7 @@ Value without_directives(const Value& patch) {
 }
 
 // How an item of a list is named: by its merge key, or by itself.
-std::optional<std::string> name_of(const Value& item, const std::string& merge_key) {
+std::optional<std::string> merge_name_of(const Value& item, const std::string& merge_key) {
   if (merge_key.empty()) {
     return to_json(item);
   }
@@ -67,7 +67,7 @@ std::optional<std::size_t> position_of(const Positions& names, const std::string
 Positions names_of(const Array& items, const std::string& merge_key) {
   Positions names;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    names.emplace(name_of(items[i], merge_key).value_or(std::string()), i);
+    names.emplace(merge_name_of(items[i], merge_key).value_or(std::string()), i);
   }
   return names;
 }
@@ -83,7 +83,7 @@ void put_in_order(Array& items, const Array& order, const std::string& merge_key
   std::vector<Placed> listed;
   std::vector<Placed> others;
   for (Value& item : items) {
-    const std::string name = name_of(item, merge_key).value_or(std::string());
+    const std::string name = merge_name_of(item, merge_key).value_or(std::string());
     const auto rank = position_of(wanted, name);
     const auto stood = position_of(before, name);
     (rank ? listed : others).push_back({std::move(item), rank.value_or(0), stood});
@@ -263,7 +263,7 @@ class StrategicMerge {
     Positions there = names_of(document, key);
     std::vector<bool> gone(document.size());
     for (const Value& item : patch) {
-      const auto name = name_of(item, key);
+      const auto name = merge_name_of(item, key);
       if (!name) {
         continue;
       }

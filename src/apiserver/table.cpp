@@ -69,8 +69,8 @@ TableFormat TableFormat::of_builtin(std::string_view group, std::string_view kin
 TableFormat TableFormat::of_custom(const Array* printer_columns) {
   TableFormat table;
   table.columns_.push_back(definition_of(kFallback[0]));
-  static const Array kAge{Object{{"name", "Age"}, {"type", "date"}, {"jsonPath", ".metadata.creationTimestamp"}}};
-  for (const Value& column : printer_columns == nullptr || printer_columns->empty() ? kAge : *printer_columns) {
+  static const Array kOnlyAge{Object{{"name", "Age"}, {"type", "date"}, {"jsonPath", ".metadata.creationTimestamp"}}};
+  for (const Value& column : printer_columns == nullptr || printer_columns->empty() ? kOnlyAge : *printer_columns) {
     const std::string_view text = text_at(column, {"jsonPath"});
     auto path = JsonPath::parse(text);
     if (!path) {

@@ -22,6 +22,9 @@ struct KindTable {
 [[nodiscard]] std::span<const KindTable> other_tables();
 [[nodiscard]] std::span<const KindTable> resource_tables();
 
+inline constexpr TableColumn kName{"Name", "string", 0, "Name of the object, unique in its namespace."};
+inline constexpr TableColumn kAge{"Age", "string", 0, "How long ago the object was made."};
+
 void pod_cells(const Value& pod, std::int64_t now, Array& cells);
 
 // What several kinds show.

@@ -12,8 +12,6 @@ namespace gantree::apiserver {
 
 namespace {
 
-constexpr TableColumn kName{"Name", "string", 0, "Name of the object, unique in its namespace."};
-constexpr TableColumn kAge{"Age", "string", 0, "How long ago the object was made."};
 
 std::size_t size_at(const Value& object, std::initializer_list<std::string_view> keys) {
   const Value* value = find(object, keys);
@@ -216,7 +214,7 @@ void webhook_cells(const Value& object, std::int64_t now, Array& cells) {
   cells.push_back(Value(age_of(object, now)));
 }
 
-void policy_cells(const Value& object, std::int64_t now, Array& cells) {
+void admission_policy_cells(const Value& object, std::int64_t now, Array& cells) {
   const std::string_view kind = text_at(object, {"spec", "paramKind", "kind"});
   cells.push_back(Value(name_of(object)));
   cells.push_back(Value(static_cast<std::int64_t>(size_at(object, {"spec", "validations"}))));
@@ -304,7 +302,7 @@ constexpr auto kBudget = std::to_array<TableColumn>({kName,
                                                      {"Allowed Disruptions", "integer", 0, "Pods that may go now."},
                                                      kAge});
 constexpr auto kWebhooks = std::to_array<TableColumn>({kName, {"Webhooks", "integer", 0, "How many there are."}, kAge});
-constexpr auto kPolicy = std::to_array<TableColumn>({kName,
+constexpr auto kAdmissionPolicy = std::to_array<TableColumn>({kName,
                                                      {"Validations", "integer", 0, "How many rules it has."},
                                                      {"ParamKind", "string", 0, "What its parameters are."},
                                                      kAge});
@@ -321,7 +319,7 @@ constexpr auto kBinding =
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
 constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
 
-constexpr auto kTables = std::to_array<KindTable>({
+constexpr auto kOtherTables = std::to_array<KindTable>({
     {"", "Node", kNode, node_cells},
     {"", "Service", kService, service_cells},
     {"", "Namespace", kNamespace, namespace_cells},
@@ -335,7 +333,7 @@ constexpr auto kTables = std::to_array<KindTable>({
     {"policy", "PodDisruptionBudget", kBudget, budget_cells},
     {kAdmission, "MutatingWebhookConfiguration", kWebhooks, webhook_cells},
     {kAdmission, "ValidatingWebhookConfiguration", kWebhooks, webhook_cells},
-    {kAdmission, "ValidatingAdmissionPolicy", kPolicy, policy_cells},
+    {kAdmission, "ValidatingAdmissionPolicy", kAdmissionPolicy, admission_policy_cells},
     {kAdmission, "ValidatingAdmissionPolicyBinding", kPolicyBinding, policy_binding_cells},
     {kRbac, "RoleBinding", kBinding, binding_cells},
     {kRbac, "ClusterRoleBinding", kBinding, binding_cells},
@@ -344,7 +342,7 @@ constexpr auto kTables = std::to_array<KindTable>({
 }  // namespace
 
 std::span<const KindTable> other_tables() {
-  return kTables;
+  return kOtherTables;
 }
 
 }  // namespace gantree::apiserver

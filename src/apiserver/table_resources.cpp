@@ -13,8 +13,6 @@ namespace gantree::apiserver {
 
 namespace {
 
-constexpr TableColumn kName{"Name", "string", 0, "Name of the object, unique in its namespace."};
-constexpr TableColumn kAge{"Age", "string", 0, "How long ago the object was made."};
 constexpr std::size_t kMostShown = 3;
 
 std::string access_modes(const Array* modes) {
@@ -225,7 +223,7 @@ void runtime_class_cells(const Value& object, std::int64_t now, Array& cells) {
   cells.push_back(Value(age_of(object, now)));
 }
 
-void policy_cells(const Value& object, std::int64_t now, Array& cells) {
+void network_policy_cells(const Value& object, std::int64_t now, Array& cells) {
   cells.push_back(Value(name_of(object)));
   cells.push_back(Value(text_of_selector(find(object, {"spec", "podSelector"}))));
   cells.push_back(Value(age_of(object, now)));
@@ -284,17 +282,17 @@ constexpr auto kStorageClass =
                                 kAge});
 constexpr auto kRuntimeClass =
     std::to_array<TableColumn>({kName, {"Handler", "string", 0, "Who runs the containers."}, kAge});
-constexpr auto kPolicy =
+constexpr auto kNetworkPolicy =
     std::to_array<TableColumn>({kName, {"Pod-Selector", "string", 0, "Labels that choose the pods."}, kAge});
 
-constexpr auto kTables = std::to_array<KindTable>({
+constexpr auto kResourceTables = std::to_array<KindTable>({
     {"", "PersistentVolumeClaim", kClaim, claim_cells},
     {"", "PersistentVolume", kVolume, volume_cells},
     {"", "ResourceQuota", kQuota, quota_cells},
     {"", "Endpoints", kEndpoints, endpoints_cells},
     {"discovery.k8s.io", "EndpointSlice", kSlice, slice_cells},
     {"networking.k8s.io", "Ingress", kIngress, ingress_cells},
-    {"networking.k8s.io", "NetworkPolicy", kPolicy, policy_cells},
+    {"networking.k8s.io", "NetworkPolicy", kNetworkPolicy, network_policy_cells},
     {"autoscaling", "HorizontalPodAutoscaler", kAutoscaler, autoscaler_cells},
     {"storage.k8s.io", "StorageClass", kStorageClass, storage_class_cells},
     {"node.k8s.io", "RuntimeClass", kRuntimeClass, runtime_class_cells},
@@ -303,7 +301,7 @@ constexpr auto kTables = std::to_array<KindTable>({
 }  // namespace
 
 std::span<const KindTable> resource_tables() {
-  return kTables;
+  return kResourceTables;
 }
 
 }  // namespace gantree::apiserver

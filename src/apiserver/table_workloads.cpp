@@ -10,8 +10,6 @@ namespace gantree::apiserver {
 
 namespace {
 
-constexpr TableColumn kName{"Name", "string", 0, "Name of the object, unique in its namespace."};
-constexpr TableColumn kAge{"Age", "string", 0, "How long ago the object was made."};
 constexpr TableColumn kContainers{"Containers", "string", 1, "Names of each container in the template."};
 constexpr TableColumn kImages{"Images", "string", 1, "Images referenced by each container in the template."};
 constexpr TableColumn kSelector{"Selector", "string", 1, "Labels that choose the pods."};
@@ -206,7 +204,7 @@ constexpr auto kRevision = std::to_array<TableColumn>({kName,
                                                        {"Revision", "string", 0, "Its number."},
                                                        kAge});
 
-constexpr auto kTables = std::to_array<KindTable>({
+constexpr auto kWorkloadTables = std::to_array<KindTable>({
     {"", "Pod", kPod, pod_cells},
     {"", "ReplicationController", kReplicaSet, replica_set_cells},
     {"apps", "ReplicaSet", kReplicaSet, replica_set_cells},
@@ -221,7 +219,7 @@ constexpr auto kTables = std::to_array<KindTable>({
 }  // namespace
 
 std::span<const KindTable> workload_tables() {
-  return kTables;
+  return kWorkloadTables;
 }
 
 }  // namespace gantree::apiserver

@@ -11,25 +11,13 @@ namespace gantree::apiserver {
 
 namespace {
 
-constexpr std::size_t kLongest = 256;
-constexpr std::size_t kAll = 4096;
+constexpr std::int64_t kLongest = 256;
+constexpr std::int64_t kAll = 4096;
 constexpr std::size_t kMost = 50;
 
-bool begins_character(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-}
-
-std::size_t characters_in(std::string_view text) {
-  std::size_t count = 0;
-  for (const char c : text) {
-    count += begins_character(c) ? 1 : 0;
-  }
-  return count;
-}
-
 // Whole characters only.
-std::string_view first_characters(std::string_view text, std::size_t most) {
-  std::size_t count = 0;
+std::string_view first_characters(std::string_view text, std::int64_t most) {
+  std::int64_t count = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     count += begins_character(text[i]) ? 1 : 0;
     if (count > most) {
@@ -50,7 +38,7 @@ void add_header(std::string_view text, http::HeaderList& headers) {
 void add_warnings(const std::vector<std::string>& warnings, http::HeaderList& headers) {
   std::set<std::string_view> seen;
   std::vector<std::string_view> told;
-  std::size_t all = 0;
+  std::int64_t all = 0;
   for (const std::string& warning : warnings) {
     if (!warning.empty() && seen.insert(warning).second) {
       told.push_back(warning);
@@ -58,7 +46,7 @@ void add_warnings(const std::vector<std::string>& warnings, http::HeaderList& he
     }
   }
   const bool too_much = all > kAll || told.size() > kMost;
-  std::size_t written = 0;
+  std::int64_t written = 0;
   for (std::size_t i = 0; i < told.size(); ++i) {
     const std::string_view text = too_much ? first_characters(told[i], kLongest) : told[i];
     written += characters_in(text);

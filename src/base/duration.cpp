@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/whole_number.h"
+
 namespace gantree {
 
 namespace {
@@ -21,10 +23,6 @@ constexpr std::array<std::pair<std::string_view, std::int64_t>, 8> kUnits{{{"ns"
                                                                            {"s", 1'000'000'000},
                                                                            {"m", 60'000'000'000},
                                                                            {"h", 3'600'000'000'000}}};
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // Takes the digits in front. Nothing where they are too many.
 std::optional<std::int64_t> take_whole(std::string_view& text) {

@@ -8,6 +8,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/whole_number.h"
+
 namespace gantree {
 namespace {
 
@@ -52,10 +54,6 @@ constexpr std::array<Suffix, 16> kSuffixes{{{"", 0, 0},
                                             {"Ti", 0, 40},
                                             {"Pi", 0, 50},
                                             {"Ei", 0, 60}}};
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 std::string shown(std::string_view text) {
   return text.size() <= kMaxShown ? fmt::format("\"{}\"", text) : fmt::format("\"{}...\"", text.substr(0, kMaxShown));

@@ -8,6 +8,10 @@
 
 namespace gantree {
 
+[[nodiscard]] constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 // Nothing where the text is no such number, too large for T, or below `min`.
 template <class T = int>
 [[nodiscard]] std::optional<T> whole_number(std::string_view text, T min = std::numeric_limits<T>::min()) {

@@ -14,11 +14,6 @@ namespace gantree {
 
 namespace {
 
-std::string_view text_in(json::Value map, std::string_view key) {
-  const json::Value value = text_at(map, key);
-  return value ? value.text() : std::string_view();
-}
-
 // As submissions call it: replicas that are admitted one by one have names of their own.
 GangKey key_of(std::span<const std::unique_ptr<Dialect>> dialects, const PodRecord& pod, const Intake& intake) {
   GangKey key = gang_of_pod(dialects, pod, intake).key;

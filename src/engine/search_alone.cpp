@@ -16,7 +16,7 @@ namespace gantree {
 namespace {
 
 constexpr std::int64_t kMatchingSteps = std::int64_t{16} * 1024 * 1024;
-constexpr std::int64_t kPackSteps = 16'384;   // to improve on a greedy placement of a group in its domain
+constexpr std::int64_t kDomainPackSteps = 16'384;   // to improve on a greedy placement of a group in its domain
 constexpr std::int64_t kJointSteps = 65'536;  // to place a group of several parts in a domain
 
 }  // namespace
@@ -302,7 +302,7 @@ SearchAnswer EachAlone::found(const Matching& matching) {
       continue;
     }
     const std::size_t part = kind.parts.front();
-    Budget effort(kPackSteps);
+    Budget effort(kDomainPackSteps);
     const auto shares = pack(*search_.counts_[part], {.within = inside(kind, own)}, each(kind, part), effort);
     GANTREE_CHECK(shares.has_value());
     answer.shares[part].insert(answer.shares[part].end(), shares->begin(), shares->end());

@@ -9,7 +9,7 @@ namespace gantree {
 
 namespace {
 
-constexpr std::int64_t kPackSteps = 262'144;  // to place a group in a domain
+constexpr std::int64_t kGroupPackSteps = 262'144;  // to place a group in a domain
 constexpr std::int64_t kJointShare = 8;       // of the steps left, what placing a whole group at once may take
 constexpr std::int64_t kStepsToEmpty = 8;     // of work, a host and shape
 constexpr std::size_t kMaxTries = 64;         // candidate domains of one level that are tried
@@ -231,7 +231,7 @@ bool Search::step_group(const PlanNode& node, Domain within, const Pending* rest
 // The whole group at once; none where that is not to be had, and it may still be placed piece by piece.
 std::optional<bool> Search::try_group_together(const PlanNode& node, Domain domain,
                                                const std::vector<std::size_t>& parts, const Pending* rest) {
-  const std::int64_t steps = share_of_work(std::min(kPackSteps, budget_.left() / kJointShare));
+  const std::int64_t steps = share_of_work(std::min(kGroupPackSteps, budget_.left() / kJointShare));
   Budget effort(steps);
   {
     const JointAnswer answer = jointly(node, domain, parts, effort);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/whole_number.h"
+
 namespace gantree::json {
 namespace {
 
@@ -16,10 +18,6 @@ constexpr std::array<std::string_view, 6> kSpecial{".inf", ".Inf", ".INF", ".nan
 template <std::size_t N>
 bool among(const std::array<std::string_view, N>& words, std::string_view text) {
   return std::find(words.begin(), words.end(), text) != words.end();
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 std::size_t skip_digits(std::string_view text, std::size_t at) {

@@ -26,11 +26,6 @@ const ApiKind& train_job() {
   return kKind;
 }
 
-std::string text_of(json::Value map, std::string_view key) {
-  const json::Value value = text_at(map, key);
-  return value ? std::string(value.text()) : std::string();
-}
-
 void mix(std::size_t& digest, std::string_view text) {
   for (const char c : text) {
     digest = (digest ^ static_cast<unsigned char>(c)) * 1'099'511'628'211U;  // FNV-1a
@@ -92,13 +87,13 @@ OwnerRef owner_of(json::Value metadata) {
     if (owner.kind() != json::Kind::kObject) {
       continue;
     }
-    const std::string api_version = text_of(owner, "apiVersion");
+    const std::string_view api_version = text_in(owner, "apiVersion");
     const std::size_t slash = api_version.find('/');
-    OwnerRef found{.group = slash == std::string::npos ? "" : api_version.substr(0, slash),
-                   .version = slash == std::string::npos ? api_version : api_version.substr(slash + 1),
-                   .kind = text_of(owner, "kind"),
-                   .name = text_of(owner, "name"),
-                   .uid = text_of(owner, "uid")};
+    OwnerRef found{.group = slash == std::string::npos ? std::string() : std::string(api_version.substr(0, slash)),
+                   .version = slash == std::string::npos ? std::string(api_version) : std::string(api_version.substr(slash + 1)),
+                   .kind = std::string(text_in(owner, "kind")),
+                   .name = std::string(text_in(owner, "name")),
+                   .uid = std::string(text_in(owner, "uid"))};
     const json::Value controller = owner["controller"];
     if (controller && controller.kind() == json::Kind::kBool && controller.text() == "true") {
       return found;

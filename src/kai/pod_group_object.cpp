@@ -65,11 +65,6 @@ json::Out to_out(const std::vector<WantedSubGroup>& subgroups) {
   return list;
 }
 
-std::string text_in(json::Value parent, std::string_view key) {
-  const json::Value value = parent && parent.kind() == json::Kind::kObject ? text_at(parent, key) : json::Value();
-  return value ? std::string(value.text()) : std::string();
-}
-
 std::optional<int> number_in(json::Value parent, std::string_view key) {
   json::Reader read("", "");
   const auto number = read.integer(parent, key, INT32_MIN, INT32_MAX);
@@ -78,17 +73,17 @@ std::optional<int> number_in(json::Value parent, std::string_view key) {
 
 LevelNames levels_in(json::Value parent) {
   const json::Value constraint = map_at(parent, "topologyConstraint");
-  return {.topology = text_in(constraint, "topology"),
-          .required = text_in(constraint, "requiredTopologyLevel"),
-          .preferred = text_in(constraint, "preferredTopologyLevel")};
+  return {.topology = std::string(text_in(constraint, "topology")),
+          .required = std::string(text_in(constraint, "requiredTopologyLevel")),
+          .preferred = std::string(text_in(constraint, "preferredTopologyLevel"))};
 }
 
 std::vector<WantedSubGroup> subgroups_in(json::Value spec) {
   std::vector<WantedSubGroup> subgroups;
   for (const json::NodeData& item : items_of(spec ? spec["subGroups"] : json::Value())) {
     const json::Value one(&item);
-    subgroups.push_back({.name = text_in(one, "name"),
-                         .parent = text_in(one, "parent"),
+    subgroups.push_back({.name = std::string(text_in(one, "name")),
+                         .parent = std::string(text_in(one, "parent")),
                          .min_member = number_in(one, "minMember"),
                          .min_groups = number_in(one, "minSubGroup"),
                          .levels = levels_in(one)});
@@ -96,7 +91,7 @@ std::vector<WantedSubGroup> subgroups_in(json::Value spec) {
   return subgroups;
 }
 
-bool same_duration(const std::string& a, const std::string& b) {
+bool same_duration(std::string_view a, std::string_view b) {
   const auto first = parse_duration(a);
   const auto second = parse_duration(b);
   return a == b || (first && second && *first == *second);

@@ -20,11 +20,6 @@ constexpr std::size_t kLongestObjectName = 253;
 constexpr std::string_view kTrainingRole = "training.kubeflow.org/job-role";
 constexpr std::string_view kReplicaType = "training.kubeflow.org/replica-type";
 
-std::string text_of(json::Value map, std::string_view key) {
-  const json::Value value = text_at(map, key);
-  return value ? std::string(value.text()) : std::string();
-}
-
 // The uid keeps apart what is cut.
 std::string group_name(std::string_view owner, std::string_view uid, std::string_view more = "") {
   const std::size_t room = kLongestObjectName - std::min(kLongestObjectName, uid.size() + more.size() + 4);
@@ -69,18 +64,18 @@ PodMarks read_marks(json::Value pod) {
   const json::Value labels = map_at(metadata, "labels");
   const json::Value annotations = map_at(metadata, "annotations");
   const json::Value spec = map_at(pod, "spec");
-  const std::string phase = text_of(map_at(pod, "status"), "phase");
+  const std::string_view phase = text_in(map_at(pod, "status"), "phase");
   PodMarks marks;
-  marks.uid = text_of(metadata, "uid");
-  marks.scheduler = text_of(spec, "schedulerName");
+  marks.uid = text_in(metadata, "uid");
+  marks.scheduler = text_in(spec, "schedulerName");
   marks.owner = owner_of(metadata);
-  marks.group = text_of(annotations, kPodGroupName);
-  marks.subgroup = text_of(labels, kSubgroup);
-  marks.set = text_of(labels, lws::kName);
-  marks.replica = text_of(labels, lws::kGroupIndex);
-  marks.leader = text_of(labels, lws::kWorkerIndex) == "0";
-  marks.launcher = text_of(labels, kTrainingRole) == "launcher" || text_of(labels, kReplicaType) == "launcher";
-  marks.has_node = !text_of(spec, "nodeName").empty();
+  marks.group = text_in(annotations, kPodGroupName);
+  marks.subgroup = text_in(labels, kSubgroup);
+  marks.set = text_in(labels, lws::kName);
+  marks.replica = text_in(labels, lws::kGroupIndex);
+  marks.leader = text_in(labels, lws::kWorkerIndex) == "0";
+  marks.launcher = text_in(labels, kTrainingRole) == "launcher" || text_in(labels, kReplicaType) == "launcher";
+  marks.has_node = !text_in(spec, "nodeName").empty();
   marks.skips = skips_grouper(annotations);
   marks.marked = has_marks(labels) || has_marks(annotations);
   marks.elsewhere = text_at(labels, kueue::kQueueName) || text_at(annotations, kueue::kQueueName) ||

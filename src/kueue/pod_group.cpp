@@ -15,7 +15,6 @@ namespace gantree::kueue {
 
 namespace {
 
-constexpr std::string_view kMain = "main";
 constexpr std::string_view kWorker = "worker";  // beside the leader of a replica
 
 // A pod as the template of a pod set: without what is its alone.
@@ -83,7 +82,7 @@ std::vector<const GroupPod*> members_of(const PodGroup& group) {
 bool PodGroup::complete() const {
   const std::vector<const GroupPod*> members = members_of(*this);
   // The first pod of a replica does not tell what the others ask for, unless all are alike or that is known.
-  const bool known = replica_of.empty() || (!members.empty() && members.front()->role == kMain) || !worker.empty();
+  const bool known = replica_of.empty() || (!members.empty() && members.front()->role == kMainSet) || !worker.empty();
   return members.size() >= static_cast<std::size_t>(fast && known ? 1 : total);
 }
 
@@ -199,7 +198,7 @@ std::vector<SetSpec> sets_of(const PodGroup& group, std::vector<json::Document>&
     }
   }
   const int missing = group.total - static_cast<int>(members.size());
-  if (missing > 0 && !group.worker.empty() && !sets.contains(std::string(kMain))) {
+  if (missing > 0 && !group.worker.empty() && !sets.contains(std::string(kMainSet))) {
     counts[std::string(kWorker)] += missing;
     GroupPod worker;
     worker.role = kWorker;

@@ -18,7 +18,6 @@ namespace gantree::kueue {
 
 namespace {
 
-constexpr std::string_view kMain = "main";
 
 json::Value list_in(json::Value parent, std::string_view key) {
   const json::Value list = parent ? parent[key] : json::Value();
@@ -78,7 +77,7 @@ GroupPod read_pod(const LiveObject& live, const Object& pod, bool single) {
   GroupPod one;
   one.ref = {.group = {}, .version = "v1", .kind = "Pod", .ns = live.ns, .name = live.name, .uid = live.uid};
   const std::string_view role = annotation_of(pod, kRoleHash);
-  one.role = single || role.empty() ? kMain : role;
+  one.role = single || role.empty() ? kMainSet : role;
   one.held = has_gate(spec, kAdmissionGate);
   one.released = !one.held && !annotation_of(pod, kWorkloadAnnotation).empty();
   one.finalizer = has_finalizer(pod);

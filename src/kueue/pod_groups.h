@@ -20,6 +20,9 @@
 
 namespace gantree::kueue {
 
+// The pod set of pods that name no role.
+inline constexpr std::string_view kMainSet = "main";
+
 struct GroupPod {
   ObjectRef ref;
   std::string role;        // the name of its pod set

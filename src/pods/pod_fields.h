@@ -12,12 +12,6 @@
 
 namespace gantree {
 
-// "" where there is no such text.
-[[nodiscard]] inline std::string_view text_in(json::Value object, std::string_view key) {
-  const json::Value value = text_at(object, key);
-  return value ? value.text() : std::string_view();
-}
-
 // The node where room is made for it.
 [[nodiscard]] inline std::string_view nominated_node(json::Value pod) {
   const json::Value status = pod["status"];

@@ -17,11 +17,6 @@ std::span<const json::NodeData> items_at(json::Value object, std::string_view ke
   return list && list.kind() == json::Kind::kArray ? list.items() : std::span<const json::NodeData>();
 }
 
-std::string text_in(json::Value object, std::string_view key) {
-  const json::Value value = text_at(object, key);
-  return value ? std::string(value.text()) : std::string();
-}
-
 json::Value object_at(json::Value object, std::string_view key) {
   const json::Value value = object ? object[key] : json::Value();
   return value && value.kind() == json::Kind::kObject ? value : json::Value();
@@ -76,7 +71,7 @@ PodNeeds read_needs(std::string_view ns, std::string_view pod, json::Value spec)
 
 void Volumes::put_claim(const std::string& key, json::Value claim) {
   const bool bound = text_in(object_at(claim, "status"), "phase") == "Bound";
-  claims_.insert_or_assign(key, bound ? text_in(object_at(claim, "spec"), "volumeName") : std::string());
+  claims_.insert_or_assign(key, bound ? text_in(object_at(claim, "spec"), "volumeName") : std::string_view());
 }
 
 void Volumes::put_volume(const std::string& name, json::Value volume) {

@@ -4,14 +4,11 @@
 #include <string>
 #include <tuple>
 
+#include "base/saturating.h"
+
 namespace gantree {
 
 namespace {
-
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? kUnlimited : sum;
-}
 
 // What part of a whole that is, divided by a weight of thousandths. Rounded once: equal parts are equal, whatever they
 // are parts of. Whoever has something has a billionth at least.
@@ -116,8 +113,8 @@ std::int64_t FairShares::potential(QuotaId id) const {
     return total;
   }
   const std::int64_t own = cell.lending_limit ? std::max<std::int64_t>(0, total - *cell.lending_limit) : 0;
-  const std::int64_t most = plus(own, potential(*cell.parent));
-  return cell.borrowing_limit ? std::min(most, plus(total, *cell.borrowing_limit)) : most;
+  const std::int64_t most = saturated_sum(own, potential(*cell.parent));
+  return cell.borrowing_limit ? std::min(most, saturated_sum(total, *cell.borrowing_limit)) : most;
 }
 
 FairShares::Lendable FairShares::lendable(Holder parent) const {
@@ -133,7 +130,7 @@ FairShares::Lendable FairShares::lendable(Holder parent) const {
       }
     }
     std::int64_t& sum = sums[quota_.cell(root).resource];
-    sum = plus(sum, amount);
+    sum = saturated_sum(sum, amount);
   }
   return sums;
 }
@@ -144,7 +141,7 @@ FairShare FairShares::share(Holder holder) const {
   for (const QuotaId id : node.cells) {
     if (quota_.borrows(id)) {
       std::int64_t& sum = over[quota_.cell(id).resource];
-      sum = plus(sum, quota_.cell(id).used - quota_.total(id));
+      sum = saturated_sum(sum, quota_.cell(id).used - quota_.total(id));
     }
   }
   if (over.empty() || !node.parent) {

@@ -7,25 +7,13 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/saturating.h"
 
 namespace gantree {
 
 namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) {
-    return b > 0 ? kMost : std::numeric_limits<std::int64_t>::min();
-  }
-  return sum;
-}
-
-std::int64_t times(std::int64_t amount, std::int64_t count) {
-  std::int64_t product = 0;
-  return __builtin_mul_overflow(amount, count, &product) ? kMost : product;
-}
 
 }  // namespace
 
@@ -44,7 +32,7 @@ std::int64_t Quota::bound(const Cell& cell, Borrowing borrowing) {
   if (!cell.cell.parent || borrowing == Borrowing::kForbidden) {
     return cell.total;
   }
-  return cell.cell.borrowing_limit ? plus(cell.total, *cell.cell.borrowing_limit) : kMost;
+  return cell.cell.borrowing_limit ? saturated_sum(cell.total, *cell.cell.borrowing_limit) : kMost;
 }
 
 // Passes on to the parents what a cell lends more than before.
@@ -57,7 +45,7 @@ void Quota::grow(QuotaId id, std::int64_t lent_before) {
   Cell& parent = cells_[cell.cell.parent->index()];
   const std::int64_t parent_lent = parent.total - own(parent);
   if (!parent.cell.whole) {
-    parent.total = plus(parent.total, lent - lent_before);
+    parent.total = saturated_sum(parent.total, lent - lent_before);
   }
   grow(*cell.cell.parent, parent_lent);
 }
@@ -73,7 +61,7 @@ QuotaId Quota::add(QuotaCell cell) {
   grow(id, 0);
   if (nominal != kUnlimited) {
     for (std::optional<QuotaId> at = id; at; at = cells_[at->index()].cell.parent) {
-      cells_[at->index()].below = plus(cells_[at->index()].below, nominal);
+      cells_[at->index()].below = saturated_sum(cells_[at->index()].below, nominal);
     }
   }
   return id;
@@ -108,7 +96,7 @@ QuotaDemand Quota::sum(const std::vector<QuotaDemand>& demands, const std::vecto
       if (it == total.end() || it->first != cell) {
         it = total.insert(it, {cell, 0});
       }
-      it->second = plus(it->second, times(amount, counts[set]));
+      it->second = saturated_sum(it->second, saturated_product(amount, counts[set]));
     }
   }
   return total;
@@ -119,7 +107,7 @@ std::optional<Quota::Obstacle> Quota::obstacle(QuotaId id, std::int64_t needed, 
   while (needed > 0) {
     const Cell& cell = cells_[id.index()];
     const std::int64_t used = when_empty ? 0 : cell.cell.used;
-    if (plus(used, needed) > bound(cell, borrowing)) {
+    if (saturated_sum(used, needed) > bound(cell, borrowing)) {
       return Obstacle{.at = id, .needed = needed};
     }
     if (!cell.cell.parent) {
@@ -190,7 +178,7 @@ void Quota::take(const QuotaDemand& sum) {
     for (std::optional<QuotaId> id = leaf; id && rest > 0;) {
       Cell& cell = cells_[id->index()];
       const std::int64_t room = std::max<std::int64_t>(0, own(cell) - cell.cell.used);
-      cell.cell.used = plus(cell.cell.used, rest);
+      cell.cell.used = saturated_sum(cell.cell.used, rest);
       rest -= std::min(rest, room);
       id = cell.cell.parent;
     }
@@ -217,7 +205,7 @@ bool Quota::borrows(QueueId id) const {
 
 std::optional<QuotaId> Quota::would_borrow(const QuotaDemand& sum) const {
   for (const auto& [id, needed] : sum) {
-    if (needed > 0 && plus(cell(id).used, needed) > total(id)) {
+    if (needed > 0 && saturated_sum(cell(id).used, needed) > total(id)) {
       return id;
     }
   }
@@ -236,8 +224,8 @@ std::int64_t Quota::share(QueueId id) const {
   std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> over_and_all;  // by resource
   for (const QuotaId of : cells_of(id)) {
     auto& [over, all] = over_and_all[cell(of).resource];
-    over = plus(over, std::max<std::int64_t>(0, cell(of).used - total(of)));
-    all = plus(all, measure(of));
+    over = saturated_sum(over, std::max<std::int64_t>(0, cell(of).used - total(of)));
+    all = saturated_sum(all, measure(of));
   }
   // Doubles of integers, in a fixed order of operations: the same everywhere.
   double most = 0;

@@ -13,7 +13,7 @@ namespace gantree::view {
 namespace {
 
 constexpr int kMark = 3;         // columns of the letter and its gap
-constexpr int kDeep = 5;         // where lines that belong to the one above begin
+constexpr int kIndent = 5;         // where lines that belong to the one above begin
 constexpr int kLeastWhere = 22;  // where there is less room, the place goes below
 constexpr std::size_t kMaxPodSets = 12;
 
@@ -101,8 +101,8 @@ class GangTable {
     if (message.empty()) {
       return;
     }
-    for (const std::string& line : wrapped(message, options_.width - kDeep)) {
-      lines_.emplace_back().pad_to(kDeep).add(line);
+    for (const std::string& line : wrapped(message, options_.width - kIndent)) {
+      lines_.emplace_back().pad_to(kIndent).add(line);
     }
   }
 
@@ -112,29 +112,29 @@ class GangTable {
     line.add("  ").add_right(amount_text(amount_of(sets, resource_), resource_), columns_.amount_end());
     add_where(sets, row.where);
     if (sets.size() < 2) {
-      add_hosts(sets, kDeep);
+      add_hosts(sets, kIndent);
       return;
     }
     for (std::size_t i = 0; i < std::min(sets.size(), kMaxPodSets); ++i) {
       const PodSetDecision& set = sets[i];
       TextLine& part = lines_.emplace_back();
-      const int room = kMark + columns_.name + 2 + columns_.kind - kDeep;
-      part.pad_to(kDeep).add(clipped(printable(set.name, options_.unicode), room, options_.unicode), {Tone::kFaint});
+      const int room = kMark + columns_.name + 2 + columns_.kind - kIndent;
+      part.pad_to(kIndent).add(clipped(printable(set.name, options_.unicode), room, options_.unicode), {Tone::kFaint});
       part.add_right(pods_text({&set, 1}), columns_.pods_end(), {Tone::kFaint});
       part.add("  ").add_right(amount_text(amount_of({&set, 1}, resource_), resource_), columns_.amount_end(),
                                {Tone::kFaint});
       add_where({&set, 1}, "");
-      add_hosts({&set, 1}, kDeep + 2);
+      add_hosts({&set, 1}, kIndent + 2);
     }
     if (sets.size() > kMaxPodSets) {
       const auto more = static_cast<std::int64_t>(sets.size() - kMaxPodSets);
-      lines_.emplace_back().pad_to(kDeep).add(fmt::format("and {}", counted(more, "more pod set")), {Tone::kFaint});
+      lines_.emplace_back().pad_to(kIndent).add(fmt::format("and {}", counted(more, "more pod set")), {Tone::kFaint});
     }
   }
 
   // Adds the place of the pods to the last line, or below it.
   void add_where(std::span<const PodSetDecision> sets, const std::string& otherwise) {
-    const int begin = place_below_ ? kDeep : columns_.amount_end() + 2;
+    const int begin = place_below_ ? kIndent : columns_.amount_end() + 2;
     std::string where = gang_where(cluster_, sets, options_.width - begin, options_.unicode);
     if (where.empty()) {
       where = clipped(otherwise, options_.width - begin, options_.unicode);

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 
+#include "base/whole_number.h"
 #include "json/utf8.h"
 
 namespace gantree::view {
 
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 std::string_view take_digits(std::string_view& text) {
   const auto end = std::find_if_not(text.begin(), text.end(), is_digit);

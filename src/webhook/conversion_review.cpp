@@ -11,8 +11,8 @@ namespace gantree::webhook {
 
 namespace {
 
-constexpr std::string_view kApiVersion = "apiextensions.k8s.io/v1";
-constexpr std::string_view kKind = "ConversionReview";
+constexpr std::string_view kConversionVersion = "apiextensions.k8s.io/v1";
+constexpr std::string_view kConversionReview = "ConversionReview";
 
 std::string write(std::string_view uid, Result<json::Out> converted) {
   json::Out result = json::Out::object();
@@ -27,7 +27,7 @@ std::string write(std::string_view uid, Result<json::Out> converted) {
   }
   response.add("result", std::move(result));
   json::Out review = json::Out::object();
-  review.add("apiVersion", kApiVersion).add("kind", kKind).add("response", std::move(response));
+  review.add("apiVersion", kConversionVersion).add("kind", kConversionReview).add("response", std::move(response));
   return review.to_json(false);
 }
 
@@ -37,7 +37,7 @@ Result<json::Out> convert_all(json::Value objects, std::string_view api_version,
   for (const json::NodeData& item : objects.items()) {
     const json::Value object(&item);
     if (object.kind() != json::Kind::kObject) {
-      return invalid(fmt::format("{}: one of request.objects is {}", kKind, json::to_string(object.kind())));
+      return invalid(fmt::format("{}: one of request.objects is {}", kConversionReview, json::to_string(object.kind())));
     }
     auto one = convert(object, api_version, budget);
     if (!one) {
@@ -51,17 +51,17 @@ Result<json::Out> convert_all(json::Value objects, std::string_view api_version,
 }  // namespace
 
 std::string answer_conversion(std::string_view body, const Convert& convert) {
-  const auto documents = json::read_documents(std::string(kKind), std::string(body));
+  const auto documents = json::read_documents(std::string(kConversionReview), std::string(body));
   if (!documents) {
     return write("", tl::unexpected(documents.error()));
   }
   if (documents->size() != 1 || documents->front().root().kind() != json::Kind::kObject) {
-    return write("", invalid(fmt::format("the body must be one {}", kKind)));
+    return write("", invalid(fmt::format("the body must be one {}", kConversionReview)));
   }
   const json::Value root = documents->front().root();
-  json::Reader read(kKind, root, std::string(kKind));
-  if (read.text(root, "kind") != kKind || read.text(root, "apiVersion") != kApiVersion) {
-    return write("", invalid(fmt::format("this is not a {} of {}", kKind, kApiVersion)));
+  json::Reader read(kConversionReview, root, std::string(kConversionReview));
+  if (read.text(root, "kind") != kConversionReview || read.text(root, "apiVersion") != kConversionVersion) {
+    return write("", invalid(fmt::format("this is not a {} of {}", kConversionReview, kConversionVersion)));
   }
   const json::Value request = read.require_object(root, "request");
   const std::string_view uid = read.require_text(request, "uid");

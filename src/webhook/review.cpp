@@ -15,8 +15,8 @@ namespace gantree::webhook {
 
 namespace {
 
-constexpr std::string_view kApiVersion = "admission.k8s.io/v1";
-constexpr std::string_view kKind = "AdmissionReview";
+constexpr std::string_view kAdmissionVersion = "admission.k8s.io/v1";
+constexpr std::string_view kAdmissionReview = "AdmissionReview";
 constexpr std::size_t kLongestUid = 128;
 
 std::string_view reason_of(int code) {
@@ -55,7 +55,7 @@ std::string write(std::string_view uid, const Answer& answer) {
     response.add("warnings", std::move(warnings));
   }
   json::Out review = json::Out::object();
-  review.add("apiVersion", kApiVersion).add("kind", kKind).add("response", std::move(response));
+  review.add("apiVersion", kAdmissionVersion).add("kind", kAdmissionReview).add("response", std::move(response));
   return review.to_json(false);
 }
 
@@ -93,12 +93,12 @@ Result<Operation> read_operation(std::string_view text) {
 }
 
 Result<Review> read_review(json::Value root) {
-  json::Reader read(kKind, root, std::string(kKind));
+  json::Reader read(kAdmissionReview, root, std::string(kAdmissionReview));
   if (root.kind() != json::Kind::kObject) {
-    return invalid(fmt::format("{} must be an object, not {}", kKind, json::to_string(root.kind())));
+    return invalid(fmt::format("{} must be an object, not {}", kAdmissionReview, json::to_string(root.kind())));
   }
-  if (read.text(root, "kind") != kKind || read.text(root, "apiVersion") != kApiVersion) {
-    return invalid(fmt::format("this is not an {} of {}", kKind, kApiVersion));
+  if (read.text(root, "kind") != kAdmissionReview || read.text(root, "apiVersion") != kAdmissionVersion) {
+    return invalid(fmt::format("this is not an {} of {}", kAdmissionReview, kAdmissionVersion));
   }
   const json::Value request = read.require_object(root, "request");
   const json::Value kind = read.require_object(request, "kind");
@@ -125,7 +125,7 @@ Result<Review> read_review(json::Value root) {
   review.operation = *known;
   const bool brings = review.operation == Operation::kCreate || review.operation == Operation::kUpdate;
   if (brings && !review.object) {
-    return invalid(fmt::format("{}: request.object is missing", kKind));
+    return invalid(fmt::format("{}: request.object is missing", kAdmissionReview));
   }
   return review;
 }
@@ -141,12 +141,12 @@ std::string refuse_review(std::string_view beginning, int code, std::string_view
 }
 
 std::string answer_review(std::string_view body, const Judge& judge) {
-  const auto documents = json::read_documents(std::string(kKind), std::string(body));
+  const auto documents = json::read_documents(std::string(kAdmissionReview), std::string(body));
   if (!documents) {
     return refuse_review(body, 400, documents.error().message);
   }
   if (documents->size() != 1) {
-    return refuse_review(body, 400, fmt::format("the body must be one {}, not {}", kKind, documents->size()));
+    return refuse_review(body, 400, fmt::format("the body must be one {}, not {}", kAdmissionReview, documents->size()));
   }
   const auto review = read_review(documents->front().root());
   if (!review) {

@@ -27,7 +27,7 @@ std::int64_t indexes_in(std::string_view list) {
 }
 
 // What makes no sense is complained of where the job itself is read.
-int number_at(json::Value parent, std::string_view key, int fallback) {
+int number_or(json::Value parent, std::string_view key, int fallback) {
   const json::Value value = parent ? parent[key] : json::Value();
   const bool number = value && value.kind() == json::Kind::kNumber;
   return number ? std::max(0, whole_number(value.text(), 0).value_or(fallback)) : fallback;
@@ -44,15 +44,15 @@ int pods_over(int pods, int completions, int succeeded, std::string_view failed)
 int pods_over(json::Reader& read, const Workload& workload, const PodTemplate& part) {
   const json::Value status = read.object(workload.object.value, "status");
   if (workload.key.kind == "Job") {
-    const int completions = number_at(part.at, "completions", number_at(part.at, "parallelism", 1));
-    return pods_over(part.count(), completions, number_at(status, "succeeded", 0),
+    const int completions = number_or(part.at, "completions", number_or(part.at, "parallelism", 1));
+    return pods_over(part.count(), completions, number_or(status, "succeeded", 0),
                      read.text(status, "failedIndexes").value_or(""));
   }
   const json::Value list = workload.key.kind == "JobSet" ? read.array(status, "replicatedJobsStatus") : json::Value();
   for (const json::NodeData& item : items_of(list)) {
     const json::Value one(&item);
     if (one.kind() == json::Kind::kObject && read.text(one, "name") == part.role) {
-      const std::int64_t over = std::int64_t{part.each} * std::min(part.replicas, number_at(one, "succeeded", 0));
+      const std::int64_t over = std::int64_t{part.each} * std::min(part.replicas, number_or(one, "succeeded", 0));
       return static_cast<int>(std::min<std::int64_t>(over, part.count()));
     }
   }

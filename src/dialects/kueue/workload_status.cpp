@@ -20,7 +20,7 @@ namespace gantree::kueue {
 
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMostCounted = std::numeric_limits<std::int32_t>::max();
 
 // A count for each pod set, by its name.
 using Counts = std::map<std::string_view, std::int64_t>;
@@ -29,7 +29,7 @@ Counts counts_in(json::Reader& read, json::Value list, std::int64_t otherwise) {
   Counts counts;
   for (const json::NodeData& item : items_of(list)) {
     const json::Value one(&item);
-    counts.emplace(read.require_text(one, "name"), read.integer(one, "count", 0, kMost).value_or(otherwise));
+    counts.emplace(read.require_text(one, "name"), read.integer(one, "count", 0, kMostCounted).value_or(otherwise));
   }
   return counts;
 }
@@ -49,7 +49,7 @@ void check_admission(json::Reader& read, json::Value admission, const Counts& po
     if (!pod_sets.contains(name)) {
       read.complain(given, fmt::format("{}.name: there is no pod set \"{}\"", read.path(given), name));
     }
-    const std::int64_t count = read.integer(given, "count", 0, kMost).value_or(0);
+    const std::int64_t count = read.integer(given, "count", 0, kMostCounted).value_or(0);
     const json::Value usage = read.object(given, "resourceUsage");
     for (const json::MemberData& member : usage&& count > 0 ? usage.members() : std::span<const json::MemberData>()) {
       const auto amount = read.quantity(usage, member.key, unit_of(member.key), Round::kUp);
@@ -95,7 +95,7 @@ void check_reclaimable(json::Reader& read, json::Value status, const Counts& pod
   for (const json::NodeData& item : items_of(status["reclaimablePods"])) {
     const json::Value one(&item);
     const std::string_view name = read.require_text(one, "name");
-    const std::int64_t count = read.integer(one, "count", 0, kMost).value_or(0);
+    const std::int64_t count = read.integer(one, "count", 0, kMostCounted).value_or(0);
     const auto set = pod_sets.find(name);
     if (set == pod_sets.end()) {
       read.complain(one, fmt::format("{}.name: there is no pod set \"{}\"", read.path(one), name));

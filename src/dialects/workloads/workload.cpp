@@ -56,6 +56,11 @@ json::Value text_at(json::Value map, std::string_view key) {
   return value && value.kind() == json::Kind::kString && !value.text().empty() ? value : json::Value();
 }
 
+std::string_view text_in(json::Value map, std::string_view key) {
+  const json::Value value = text_at(map, key);
+  return value ? value.text() : std::string_view();
+}
+
 std::span<const ApiKind> workload_kinds() {
   static const std::vector<ApiKind> kKinds = [] {
     std::vector<ApiKind> kinds;

@@ -73,5 +73,7 @@ struct Workload {
 
 // The string at a key of a map that may be absent; absent where it is no string or empty.
 [[nodiscard]] json::Value text_at(json::Value map, std::string_view key);
+// The text itself, "" where there is none.
+[[nodiscard]] std::string_view text_in(json::Value map, std::string_view key);
 
 }  // namespace gantree
