@@ -80,6 +80,7 @@ class Booking {
   // Pods that were sent to domains of several hosts.
   using Domains = std::map<std::vector<std::string>, int>;  // pods by domain
   void book_domains(Entry& entry, const SetAssignment& set);
+  std::vector<std::string> lend_blockers(const Entry& entry);
   // The hosts of a domain that take pods.
   [[nodiscard]] std::vector<NodeId> hosts_in(const Entry& entry, const SetAssignment& set,
                                              const std::vector<std::string>& domain) const;

@@ -90,15 +90,14 @@ void Booking::book_domains(Entry& entry, const SetAssignment& set) {
   const Inventory& inventory = ledger_.cluster.inventory();
   const Amounts& requests = entry.pod_set(set.name)->shape.requests;
   Domains wanted = pods_to_come(entry, set);
+  const std::vector<std::string> leaving = lend_blockers(entry);
   // On the hosts for which they were planned as long as they fit there, else wherever they do.
   for (const HostCount& planned : hosts_of(entry, set)) {
     const auto domain = wanted.find(domain_of(inventory, planned.node, *set.topology));
     if (domain == wanted.end() || !takes_pods(ledger_, entry, set, planned.node)) {
       continue;
     }
-    // Where others have still to leave, the room is there when they have.
-    const std::int64_t room =
-        entry.blockers.empty() ? inventory.room(*inventory.find(planned.node), requests) : planned.count;
+    const std::int64_t room = inventory.room(*inventory.find(planned.node), requests);
     for (std::int64_t i = std::min<std::int64_t>(planned.count, room); i > 0 && domain->second > 0; --i) {
       hold(entry, set.name, planned.node, requests, false);
       --domain->second;
@@ -108,6 +107,27 @@ void Booking::book_domains(Entry& entry, const SetAssignment& set) {
   for (const auto& [domain, count] : wanted) {
     hold_among(entry, set, hosts_in(entry, set, domain), count);
   }
+  for (const std::string& pod : leaving) {
+    ledger_.cluster.take_back(pod);
+  }
+}
+
+// Where others have still to leave, the room is there when they have: their pods count as gone until they are taken back.
+std::vector<std::string> Booking::lend_blockers(const Entry& entry) {
+  std::vector<std::string> lent;
+  if (entry.blockers.empty()) {
+    return lent;
+  }
+  for (const Leaver& leaver : ledger_.account.leavers(ledger_.stepped)) {
+    if (entry.blockers.contains(leaver.id)) {
+      lent.insert(lent.end(), leaver.pods.begin(), leaver.pods.end());
+    }
+  }
+  std::erase_if(lent, [&](const std::string& pod) { return ledger_.cluster.node_of(pod).empty(); });
+  for (const std::string& pod : lent) {
+    ledger_.cluster.lend(pod);
+  }
+  return lent;
 }
 
 std::vector<NodeId> Booking::hosts_in(const Entry& entry, const SetAssignment& set,

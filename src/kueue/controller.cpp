@@ -170,6 +170,7 @@ Step Controller::step(Time now) {
 bool Controller::begin(Time now, Step& step) {
   Parts& parts = *parts_;
   Ledger& ledger = parts.ledger;
+  ledger.stepped = now;
   if (std::exchange(parts.rested, false)) {
     wake();
   }

@@ -61,6 +61,7 @@ struct Ledger {
   std::set<QuotaId>& freed_quota = account.freed_quota;
   Hostnames hostnames;
   Time began = {};  // when the first object was told of
+  Time stepped = {};  // when the last step began
 
   // What administrators set up.
   std::map<std::string, std::string, std::less<>> admin;  // texts by kind, namespace and name

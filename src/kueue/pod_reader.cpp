@@ -153,6 +153,7 @@ void PodReader::take(const std::string& key, StartedPod pod) {
     if (before->second.uid == pod.uid && pod.gated) {
       pod.slot = before->second.slot;
       pod.asked = before->second.asked;
+      pod.releasing = before->second.releasing;
     }
     if (before->second.workload != pod.workload) {
       drop(key);

@@ -48,6 +48,7 @@ void PodReleaser::release(const std::string& key, const Entry& entry, const SetA
     return;
   }
   pod.asked = true;
+  pod.releasing = true;
   SetStart start;
   add_flavors(ledger_.admin, set, start);
   json::Out selector = json::Out::object();

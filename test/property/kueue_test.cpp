@@ -72,8 +72,8 @@ void live_through_all(Ways (*ways)(std::uint32_t), std::uint32_t first, std::uin
 constexpr std::uint32_t kInstructive[] = {183, 188, 317, 331, 337, 342, 406, 847, 1140, 2020, 3230, 5119, 7139};
 constexpr std::uint32_t kInstructiveOfAllKinds[] = {261,  558,  635,  760,  1146, 1279, 1377, 1486,
                                                     1498, 1594, 1894, 1965, 2660, 2674, 4170};
-constexpr std::uint32_t kInstructiveOfFamilies[] = {10001, 10064, 10152, 10153, 10220, 10328,
-                                                    10340, 10357, 10390, 20864, 22175};
+constexpr std::uint32_t kInstructiveOfFamilies[] = {10001, 10064, 10152, 10153, 10220, 10328, 10340,
+                                                    10357, 10390, 20864, 21211, 22175, 30517, 31019};
 constexpr std::uint32_t kInstructiveOfManyQueues[] = {25,  33,  54,  145, 192, 411,  509,
                                                       577, 634, 660, 670, 673, 5046, 30082};
 

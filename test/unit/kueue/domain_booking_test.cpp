@@ -121,6 +121,37 @@ TEST(KueueDomainBooking, WherePodsOfOneTakeTheHostThatWasPlannedForAnotherThatOn
   EXPECT_FALSE(cluster.admitted("z"));
 }
 
+TEST(KueueDomainBooking, OneThatWaitsForAVictimKeepsItsRoomInTheRackWherePodsOfAnotherTakeItsHost) {
+  Racks cluster;
+  cluster.node("c", 4, "r1");
+  cluster.job("low", 1, 4);
+  cluster.settle();
+  cluster.pod("low", 0, "l0");
+  cluster.settle();
+  cluster.bind("l0", "c");
+  cluster.settle();
+  cluster.node("a", 4);
+  cluster.node("b", 4);
+  cluster.job("small", 2, 1);
+  cluster.settle();
+  cluster.job("high", 2, 3, "high");
+  cluster.settle();
+  ASSERT_EQ(cluster.reason_of("low", "Evicted"), "Preempted");
+  ASSERT_FALSE(cluster.admitted("high")) << "the victim's pod is still there";
+  for (const auto& [index, pod] : {std::pair(0, "s0"), {1, "s1"}}) {
+    cluster.pod("small", index, pod);
+    cluster.settle();
+    cluster.bind(pod, "b");  // both were expected on the other host, and this one was promised
+    cluster.settle();
+  }
+  cluster.job("next", 1, 3);
+  cluster.settle();
+  EXPECT_FALSE(cluster.admitted("next")) << "of eight two are in use and three are promised, on one host each";
+  cluster.server.remove(SmallCluster::pod_key("l0"));
+  cluster.settle();
+  EXPECT_TRUE(cluster.admitted("high"));
+}
+
 TEST(KueueDomainBooking, RoomIsHeldOnHostsOfTheFlavorAloneThoughTheRackHasOthers) {
   Racks cluster;
   cluster.node("a", 4);

@@ -137,6 +137,44 @@ TEST_F(KueueGroup, ThatLosesAPodWhileItWaitsKeepsItsPlaceAndHoldsUpNobody) {
   EXPECT_EQ(waiting_for_pods("g"), "False PodsReady");
 }
 
+TEST_F(KueueGroup, ThatIsEvictedIsNotAdmittedAgainBeforeItsPodsAreKnownToBeHeld) {
+  put("g", "p0");
+  put("g", "p1");
+  cluster_.node("a", 4);
+  std::vector<std::uint64_t> releases;
+  const auto go_on = [&] {
+    for (int round = 0; round < 10; ++round) {
+      cluster_.tell();
+      for (const Order& order : cluster_.process.step(cluster_.now)) {
+        if (order.write.object.kind == "Pod" && order.write.body.find("schedulingGates") != std::string::npos) {
+          releases.push_back(order.id);  // on its way for long
+        } else {
+          static_cast<void>(cluster_.server.apply(order.write));
+          cluster_.process.answered(order.id, Answer::kDone, cluster_.now);
+        }
+      }
+      cluster_.now += std::chrono::seconds(1);
+    }
+  };
+  const auto activate = [&](bool active) {
+    cluster_.server.change(FakeServer::key("Workload", "ns", "g"),
+                           [&](Tree& one) { one.at({"spec", "active"}) = Tree::boolean(active); });
+    go_on();
+  };
+  go_on();
+  ASSERT_TRUE(admitted("g"));
+  ASSERT_EQ(releases.size(), 2U);
+  activate(false);
+  ASSERT_FALSE(admitted("g"));
+  activate(true);
+  EXPECT_FALSE(admitted("g")) << "its pods may be released to where they were sent before";
+  for (const std::uint64_t release : std::exchange(releases, {})) {
+    cluster_.process.answered(release, Answer::kRefused, cluster_.now);
+  }
+  go_on();
+  EXPECT_TRUE(admitted("g"));
+}
+
 TEST_F(KueueGroup, ThatIsMadeAnewWithOtherPodsAsksForThose) {
   put("g", "p0");
   put("g", "p1");
