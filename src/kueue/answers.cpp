@@ -104,7 +104,7 @@ void Answers::pod_answered(const std::string& pod, Answer answer, Time now) {
   }
   if (answer != Answer::kDone) {
     found->second.asked = false;
-    found->second.releasing = false;
+    ledger_.no_longer_releasing(found->second.workload, pod);
     ledger_.later.add(now + kAsksAgainAfter, found->second.workload);
   }
 }

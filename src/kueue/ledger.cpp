@@ -53,6 +53,15 @@ void Ledger::ask_anew(const std::string& owner_uid) {
   }
 }
 
+void Ledger::no_longer_releasing(const std::string& workload, const std::string& pod) {
+  if (const auto it = releasing.find(workload); it != releasing.end()) {
+    it->second.erase(pod);
+    if (it->second.empty()) {
+      releasing.erase(it);
+    }
+  }
+}
+
 void Ledger::touch(const std::string& workload) {
   queues_changed = true;
   dirty.insert(workload);

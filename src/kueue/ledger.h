@@ -83,6 +83,9 @@ struct Ledger {
   std::map<std::string, std::string> jobs_by_uid;
   std::map<std::string, std::string> workloads_by_owner;          // by uid of the job
   std::map<std::string, std::set<std::string>> pods_by_workload;  // none is empty
+  // Pods of groups to which a write that releases them is under way, or done and not seen, whatever became of their
+  // Workload since; by Workload, none is empty.
+  std::map<std::string, std::set<std::string>> releasing;
 
   std::map<std::string, Entry*> holders;  // those that were given something and have not ended, as far as booked
 
@@ -118,6 +121,7 @@ struct Ledger {
 
   // What the Workload of a job asks for is to be read anew; by uid of the job.
   void ask_anew(const std::string& owner_uid);
+  void no_longer_releasing(const std::string& workload, const std::string& pod);
   // Something of a Workload, its job or its pods has changed.
   void touch(const std::string& workload);
   // The same of jobs, by uid. Those that are not known are not ours.

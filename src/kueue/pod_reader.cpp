@@ -153,7 +153,8 @@ void PodReader::take(const std::string& key, StartedPod pod) {
     if (before->second.uid == pod.uid && pod.gated) {
       pod.slot = before->second.slot;
       pod.asked = before->second.asked;
-      pod.releasing = before->second.releasing;
+    } else {
+      ledger_.no_longer_releasing(before->second.workload, key);
     }
     if (before->second.workload != pod.workload) {
       drop(key);
@@ -218,6 +219,7 @@ void PodReader::drop(const std::string& key) {
   }
   const std::string owner = it->second.workload;
   ledger_.pods.erase(it);
+  ledger_.no_longer_releasing(owner, key);
   if (const auto pods = ledger_.pods_by_workload.find(owner); pods != ledger_.pods_by_workload.end()) {
     pods->second.erase(key);
     if (pods->second.empty()) {

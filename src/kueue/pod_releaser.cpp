@@ -48,7 +48,7 @@ void PodReleaser::release(const std::string& key, const Entry& entry, const SetA
     return;
   }
   pod.asked = true;
-  pod.releasing = true;
+  ledger_.releasing[pod.workload].insert(key);
   SetStart start;
   add_flavors(ledger_.admin, set, start);
   json::Out selector = json::Out::object();

@@ -109,8 +109,7 @@ bool QueueFamily::is_busy(const Waiter& waiter, Time now) const {
 // many of its pods are over; or a pod of its group may be released at any moment to where the last admission sent it. It
 // is stopped, or seen, first.
 bool QueueFamily::is_unsettled(const Entry& entry, Time now) const {
-  const std::set<std::string>& pods = ledger_.pods_of(entry.key());
-  if (std::any_of(pods.begin(), pods.end(), [&](const auto& pod) { return ledger_.pods.at(pod).releasing; })) {
+  if (ledger_.releasing.contains(entry.key())) {
     return true;
   }
   const JobEntry* job = ledger_.job_of(entry);

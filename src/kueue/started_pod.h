@@ -25,7 +25,6 @@ struct StartedPod {
   std::map<std::string, std::string, std::less<>> selector;  // of a pod that has no node
   std::optional<std::size_t> slot;  // domain of the assignment to which we sent it, not seen yet
   bool asked = false;               // a write of ours to it is under way, or done and not seen
-  bool releasing = false;           // the same of one that releases it, whatever became of its Workload since
 
   // It has a node, and is neither over nor on its way out.
   [[nodiscard]] bool runs() const { return !node.empty() && !ended && !deleting; }
