@@ -36,8 +36,16 @@ FreedSlots::FreedSlots(Engine& engine, const std::string& exclusive_kind, const 
   }
 }
 
-std::size_t FreedSlots::bytes(const DomainTree& tree) {
-  return tree.size(tree.host_level()) * (sizeof(char) + 2 * sizeof(std::int32_t));
+std::size_t FreedSlots::bytes(const DomainTree& tree, const Victims& victims, const PartNeed& need) {
+  const std::size_t hosts = tree.size(tree.host_level()) * (sizeof(char) + 2 * sizeof(std::int32_t));
+  return need.exclusive < 0 ? hosts
+                            : hosts + tree.size(need.exclusive) * sizeof(int) + victims.size() * sizeof(std::uint32_t);
+}
+
+std::int64_t FreedSlots::looks() const {
+  const Domain scope = room_->scope();
+  const int level = need_.groups > 1 ? need_.exclusive : need_.required;
+  return level > scope.level ? tree_->below(scope, level).size() : 1;
 }
 
 void FreedSlots::read_hosts(Engine& engine) {
@@ -64,7 +72,6 @@ void FreedSlots::read_hosts(Engine& engine) {
 
 void FreedSlots::read_exclusives(const Engine& engine, const std::string& kind, const Victims& victims) {
   kept_by_.assign(tree_->size(need_.exclusive), 0);
-  keeps_.resize(victims.size());
   const auto each = [&](const ExclusiveHold& hold, auto note) {
     if (hold.kind != kind) {
       return;
@@ -83,11 +90,14 @@ void FreedSlots::read_exclusives(const Engine& engine, const std::string& kind, 
   for (const auto& [hold, count] : engine.holds()) {
     each(hold, [&, by = count](std::uint32_t d) { kept_by_[d] += by; });
   }
+  first_kept_.reserve(victims.size() + 1);
   for (std::size_t i = 0; i < victims.size(); ++i) {
+    first_kept_.push_back(static_cast<std::uint32_t>(keeps_.size()));
     for (const ExclusiveHold& hold : victims.gang(i).exclusives) {
-      each(hold, [&](std::uint32_t d) { keeps_[i].push_back(d); });
+      each(hold, [&](std::uint32_t d) { keeps_.push_back(d); });
     }
   }
+  first_kept_.push_back(static_cast<std::uint32_t>(keeps_.size()));
 }
 
 std::int32_t FreedSlots::slots_of(std::uint32_t host) const {
@@ -190,7 +200,8 @@ bool FreedSlots::keeps_out(std::size_t candidate) const {
     return false;
   }
   const std::uint32_t domain = tree_->ancestor(scope.level, scope.index, need_.exclusive);
-  return std::find(keeps_[candidate].begin(), keeps_[candidate].end(), domain) != keeps_[candidate].end();
+  const std::span<const std::uint32_t> own = kept(candidate);
+  return std::find(own.begin(), own.end(), domain) != own.end();
 }
 
 // The resource that limits a host now.
@@ -234,16 +245,15 @@ Gains FreedSlots::gains(std::span<const std::size_t> pool) {
   for (const std::size_t i : pool) {
     held_there.push_back(room_->in_scope(i));
     room_->evict(held_there.back());
-    note_evicted(i, held_there.back());
+    found.looks += static_cast<std::int64_t>(held_there.back().end - held_there.back().begin);
   }
   for (const HeldRoom::Entries& entries : held_there) {
     for (std::size_t e = entries.begin; e < entries.end; ++e) {
-      upper_[room_->host(e)] = slots_[room_->host(e)];
+      upper_[room_->host(e)] = slots_of(room_->host(e));
     }
   }
-  for (std::size_t at = 0; at < pool.size(); ++at) {
-    room_->restore(held_there[at]);
-    note_restored(pool[at], held_there[at]);
+  for (const HeldRoom::Entries& entries : held_there) {
+    room_->restore(entries);
   }
   found.most.reserve(pool.size());
   found.helps.reserve(pool.size());

@@ -42,7 +42,7 @@ struct PreemptionRequest {
 enum class PreemptionVerdict : std::uint8_t {
   kFound,
   kNone,    // proven: evicting every candidate would not help
-  kGaveUp,  // neither found nor ruled out within the step budget
+  kGaveUp,  // neither found nor ruled out within the limit of work; nobody is to be evicted
 };
 
 struct PreemptionAnswer {
@@ -52,6 +52,7 @@ struct PreemptionAnswer {
   Outcome outcome;     // where the gang goes once they are gone
   bool exact = false;  // the cost is proven to be the least
   int domains = 0;     // candidate domains looked at
+  std::int64_t work = 0;  // that it took (search.h), without the last placement
 };
 
 // Evicts nothing: engine and inventory are as before when it returns. A set that is found has been

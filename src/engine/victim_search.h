@@ -40,10 +40,12 @@ class VictimSearch {
     Domain domain;
   };
 
-  VictimSearch(Victims& victims, FreedParts& parts, VictimChecks checks, Budget& steps);
+  // `steps` are what looking for the best may take, `work` (search.h) is what the whole decision may: where that is
+  // exhausted, everything stops.
+  VictimSearch(Victims& victims, FreedParts& parts, VictimChecks checks, Budget& steps, Budget& work);
 
   // What it costs to make room there for each part by itself, without placing; nullopt where evicting
-  // the whole pool is not enough.
+  // the whole pool is not enough, or the work is exhausted.
   [[nodiscard]] std::optional<EvictionCost> estimate(const VictimPool& pool);
   // Looks for a set from which none can be spared.
   void sketch(const VictimPool& pool);
@@ -75,6 +77,8 @@ class VictimSearch {
   void spare(std::size_t member);
   [[nodiscard]] bool suits(bool really) const;
   std::vector<Member> weigh(const VictimPool& pool);
+  const std::vector<std::size_t>& dearest_first(const VictimPool& pool);
+  bool choose_cheapest(std::vector<std::size_t>& dearest_first, bool really, std::size_t first);
   // `needed`: those that are spared last.
   bool reduce(const VictimPool& pool, bool really, const std::vector<std::size_t>& needed = {});
   void spare_first(const std::vector<std::size_t>& dearest_first);
@@ -94,7 +98,11 @@ class VictimSearch {
   FreedParts& parts_;
   VictimChecks checks_;
   Budget& steps_;
+  Budget& work_;
   std::optional<Best> best_;
+
+  VictimPool dearest_of_;             // the pool whose members are
+  std::vector<std::size_t> dearest_;  // in order
 
   Domain domain_;
   std::int64_t missing_ = 0;              // slots, of the part that lacks most
