@@ -73,6 +73,9 @@ void FreedParts::enter(Domain scope) {
   for (Tree& tree : trees_) {
     tree.room->enter(scope);
   }
+  for (FreedSlots& part : parts_) {
+    part.note_scope();
+  }
 }
 
 std::int64_t FreedParts::evict(std::size_t candidate) {
@@ -105,10 +108,20 @@ bool FreedParts::fit() const {
   return std::all_of(parts_.begin(), parts_.end(), [](const FreedSlots& part) { return part.holds(); });
 }
 
-std::int64_t FreedParts::looks() const {
+std::uint32_t FreedParts::home(std::size_t candidate, int level) const {
+  const HeldRoom& room = *trees_.front().room;
+  const HeldRoom::Entries entries = room.in_scope(candidate);
+  return entries.begin == entries.end
+             ? 0
+             : room.tree().ancestor(room.tree().host_level(), room.host(entries.begin), level);
+}
+
+std::int64_t FreedParts::held(std::size_t candidate) const {
+  const HeldRoom& room = *trees_.front().room;
+  const HeldRoom::Entries entries = room.in_scope(candidate);
   std::int64_t sum = 0;
-  for (const FreedSlots& part : parts_) {
-    sum += part.looks();
+  for (std::size_t e = entries.begin; e < entries.end; ++e) {
+    sum += room.held(e)[0];
   }
   return sum;
 }

@@ -39,8 +39,8 @@ class FreedSlots {
   void note_restored(std::size_t candidate, HeldRoom::Entries entries) { recount(candidate, entries, -1); }
   // Whether the part, by itself, fits into the domain that the room looks at.
   [[nodiscard]] bool holds() const;
-  // At how many domains it looks for that, at most.
-  [[nodiscard]] std::int64_t looks() const;
+  // The room looks at another domain.
+  void note_scope();
 
   // Whether an entry of the room holds something that the part could use.
   [[nodiscard]] bool wants(std::size_t entry) const;
@@ -68,7 +68,7 @@ class FreedSlots {
   }
   [[nodiscard]] std::int64_t capacity(Domain domain) const;
   [[nodiscard]] bool vacant(Domain domain) const;
-  [[nodiscard]] bool holds_each_alone() const;
+  void note_fitting(std::uint32_t domain);
   [[nodiscard]] std::size_t scarcest(std::uint32_t host) const;
   [[nodiscard]] bool adds_up(std::uint32_t host, std::size_t resource, std::size_t entry) const;
   [[nodiscard]] std::int64_t free(std::uint32_t host, std::size_t resource) const {
@@ -90,6 +90,12 @@ class FreedSlots {
   std::vector<std::int32_t> upper_;             // by host: slots once a whole pool is gone
   std::vector<std::vector<std::int64_t>> sum_;  // by level + 1 (not for hosts), domain: before rounding
 
+  // Domains of the level of which one must hold a group are watched, so that no trial looks at all of them.
+  int watched_ = -1;
+  std::vector<char> fits_;   // by domain of that level: holds one group
+  std::int64_t fitting_ = 0;  // of these, within what the room looks at
+  Range watched_range_;
+
   std::vector<int> kept_by_;               // by domain of the exclusive level: holds on it
   std::vector<std::uint32_t> keeps_;       // domains of one candidate after the other, once a hold
   std::vector<std::uint32_t> first_kept_;  // by candidate, one more at the end
@@ -110,6 +116,11 @@ class FreedParts {
   // Of the first. Requires that there is one.
   [[nodiscard]] const DomainTree& tree() const { return parts_.front().tree(); }
 
+  // The domain of a level in which a candidate holds something first, and how much it holds of the resource that the
+  // first of the needs is about.
+  [[nodiscard]] std::uint32_t home(std::size_t candidate, int level) const;
+  [[nodiscard]] std::int64_t held(std::size_t candidate) const;
+
   // Looks at one domain from now on. Requires that nothing is evicted.
   void enter(Domain scope);
   // Returns how much there was to be changed.
@@ -117,9 +128,6 @@ class FreedParts {
   std::int64_t restore(std::size_t candidate);
   // Whether each of them, by itself, fits into the domain.
   [[nodiscard]] bool fit() const;
-  // At how many domains they look for that, at most.
-  [[nodiscard]] std::int64_t looks() const;
-
   // The domains of a level in which evicting a candidate may help: (domain, candidate), sorted. With
   // level -1 the whole tree is domain 0.
   [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> helped(int level) const;

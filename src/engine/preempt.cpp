@@ -97,7 +97,7 @@ class Preemption {
   Budget steps_{kSteps};
   Budget work_{work_limit(engine_.inventory().size()).placing};  // of all that is tried, placements above all
   std::int64_t placement_steps_ = kPlacementSteps;
-  std::int64_t shapes_ = 0;
+  std::int64_t shapes_ = 0;  // that are counted, in slices or not
   int trials_ = 0;
   std::map<std::vector<std::size_t>, std::optional<bool>> placed_;  // none: the search gave up
   std::size_t remembered_ = 0;  // victims in all of its sets
@@ -136,8 +136,9 @@ bool Preemption::places() {
   }
   steps_.spend(placement_steps_);
   ++trials_;
-  const bool affordable = work_.can_spend(counting());
-  work_.spend(counting());
+  const std::int64_t counts = counting();
+  const bool affordable = work_.can_spend(counts);
+  work_.spend(affordable ? counts : work_.left() + 1);
   const std::optional<bool> fits = it->second =
       affordable ? without(it->first, [&] { return engine_.fits(least_, work_); }) : std::nullopt;
   gave_up_ = gave_up_ || !fits;
@@ -150,6 +151,7 @@ bool Preemption::places() {
 
 VictimChecks Preemption::checks() {
   VictimChecks checks;
+  checks.each_in = siblings_ ? siblings_->slices.front().level : -1;
   if (quota_) {
     checks.admits = [this] {
       const std::int64_t asked = kAdmissionSteps + static_cast<std::int64_t>(victims_.all_chosen().size());
@@ -237,11 +239,15 @@ void Preemption::read_plan() {
   parts_ = FreedParts(engine_, least_.exclusive_kind, victims_, needs);
   all_pools_ = parts_.all();
   std::int64_t pods = 0;
-  const auto before = [](const PodShape* a, const PodShape* b) { return *a < *b; };
-  std::set<const PodShape*, decltype(before)> shapes(before);
+  std::set<std::pair<std::vector<Slice>, PodShape>> shapes;
   for (const PodSet* set : pod_sets(least_.root)) {
     pods += set->count;
-    shapes.insert(&set->shape);
+    shapes.emplace(std::vector<Slice>{}, set->shape);
+  }
+  if (alike_) {
+    for (const Part& part : alike_->merged().parts) {
+      shapes.emplace(part.slices, *part.shape);
+    }
   }
   shapes_ = static_cast<std::int64_t>(shapes.size());
   const auto hosts = static_cast<std::int64_t>(engine_.inventory().size());

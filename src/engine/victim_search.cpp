@@ -10,7 +10,9 @@ namespace gantree {
 
 namespace {
 
-constexpr std::int64_t kLooksPerStep = 4;  // at domains, of work
+constexpr std::size_t kScattered = 4;      // times as many as each part by itself needs: then domains are cleared
+constexpr std::size_t kFirstCleared = 64;  // members of the first domains that are cleared
+constexpr std::size_t kFewMembers = 1024;  // of a pool, to look for victims in more than one way
 
 }  // namespace
 
@@ -39,7 +41,7 @@ void VictimSearch::spare(std::size_t member) {
 }
 
 bool VictimSearch::suits(bool really) const {
-  work_.spend(additive_ ? 1 : 1 + parts_.looks() / kLooksPerStep);
+  work_.spend(1);
   const bool room = additive_ ? gained_ >= missing_ : parts_.fit();
   return room && (!checks_.admits || checks_.admits()) && (!really || !checks_.places || checks_.places());
 }
@@ -163,10 +165,13 @@ const std::vector<std::size_t>& VictimSearch::dearest_first(const VictimPool& po
 
 // Chooses the cheapest that suit, first so many and then twice as many each time: nobody looks at all that runs in a
 // large cluster who needs a few. Leaves in the list those that are chosen. False where even all of them are not enough.
-bool VictimSearch::choose_cheapest(std::vector<std::size_t>& dearest_first, bool really, std::size_t first) {
+bool VictimSearch::choose_cheapest(std::vector<std::size_t>& dearest_first, bool really, Amount amount) {
   std::size_t left = dearest_first.size();
   bool enough = false;
-  for (std::size_t more = std::max<std::size_t>(1, first); !enough && left > 0 && !work_.exhausted(); more *= 2) {
+  const auto go_on = [&] {
+    return !enough && left > 0 && dearest_first.size() - left < amount.most && !work_.exhausted();
+  };
+  for (std::size_t more = std::max<std::size_t>(1, amount.first); go_on(); more *= 2) {
     for (std::size_t i = std::min(more, left); i > 0; --i) {
       choose(dearest_first[--left]);
     }
@@ -185,7 +190,8 @@ bool VictimSearch::choose_cheapest(std::vector<std::size_t>& dearest_first, bool
 
 // Chooses members that suffice, then spares what can be spared. False where even the whole pool is not enough, or the
 // work is exhausted before that is known; the caller releases what is chosen.
-bool VictimSearch::reduce(const VictimPool& pool, bool really, const std::vector<std::size_t>& needed) {
+bool VictimSearch::reduce(const VictimPool& pool, bool really, const std::vector<std::size_t>& needed,
+                          std::size_t most) {
   enter(pool.domain);
   std::vector<std::size_t> order = dearest_first(pool);
   additive_ = false;
@@ -197,17 +203,52 @@ bool VictimSearch::reduce(const VictimPool& pool, bool really, const std::vector
     }
     std::stable_partition(order.begin(), order.end(), [&](std::size_t member) { return !last[member]; });
   }
-  if (!choose_cheapest(order, really, place ? 2 * needed.size() : 1)) {
+  return reduce_order(std::move(order), really, {.first = place ? 2 * needed.size() : 1, .most = most});
+}
+
+bool VictimSearch::reduce_order(std::vector<std::size_t> dearest_first, bool really, Amount amount) {
+  if (!choose_cheapest(dearest_first, really, amount)) {
     return false;
   }
-  if (place) {
-    spare_first(order);
+  if (really && checks_.places) {
+    spare_first(dearest_first);
   }
   if (victims_.over_budget() > 0) {
-    spare_dearest(order, true, really);
+    spare_dearest(dearest_first, true, really);
   }
-  spare_dearest(order, false, really);
+  spare_dearest(dearest_first, false, really);
   return true;
+}
+
+// Domain after domain: where several groups want one each, the cheapest candidates are scattered and leave none with
+// much room. Those domains come first in which candidates hold most, of these the cheapest.
+bool VictimSearch::clear_domains(const VictimPool& pool) {
+  enter(pool.domain);
+  struct Place {
+    std::int64_t pods = 0;
+    std::int64_t excess = 0;
+    std::int64_t priority = kNoVictim;
+  };
+  std::vector<std::size_t> order = dearest_first(pool);
+  std::vector<Place> places(parts_.tree().size(checks_.each_in));
+  std::int64_t most = 0;
+  for (const std::size_t member : order) {
+    Place& place = places[parts_.home(member, checks_.each_in)];
+    place.pods += parts_.held(member);
+    place.excess += victims_.excess_alone(member);
+    place.priority = std::max(place.priority, victims_.priority(member));
+    most = std::max(most, place.pods);
+  }
+  additive_ = false;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const auto key = [&](std::size_t member) {
+      const std::uint32_t at = parts_.home(member, checks_.each_in);
+      const Place& place = places[at];
+      return std::tuple(2 * place.pods < most, place.excess, place.priority, -place.pods, at);
+    };
+    return key(a) > key(b);
+  });
+  return reduce_order(std::move(order), true, {.first = kFirstCleared});
 }
 
 void VictimSearch::release(const VictimPool& pool) {
@@ -237,8 +278,18 @@ void VictimSearch::sketch(const VictimPool& pool) {
     } else {
       const std::vector<std::size_t> needed = victims_.all_chosen();
       release(pool);
-      if (reduce(pool, true, needed)) {
+      const bool apart = checks_.each_in > pool.domain.level;
+      const bool few = !apart || pool.members.size() <= kFewMembers;
+      bool found = reduce(pool, true, needed, few ? pool.members.size() : kScattered * needed.size());
+      if (found) {
         record();
+      }
+      if (apart && (few || !found)) {
+        release(pool);
+        found = clear_domains(pool);
+        if (found) {
+          record();
+        }
       }
     }
   }
