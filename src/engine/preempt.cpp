@@ -50,7 +50,7 @@ class Preemption {
 
   PreemptionAnswer run();
   // That it took so far.
-  [[nodiscard]] std::int64_t work() const { return work_limit(engine_.inventory().size()).placing - work_.left(); }
+  [[nodiscard]] std::int64_t work() const { return limit_ - work_.left(); }
 
  private:
   PreemptionAnswer none() {
@@ -95,7 +95,8 @@ class Preemption {
   bool all_pools_ = true;                                        // every candidate that can matter is in the pools
   bool gave_up_ = false;
   Budget steps_{kSteps};
-  Budget work_{work_limit(engine_.inventory().size()).placing};  // of all that is tried, placements above all
+  const std::int64_t limit_ = request_.work.value_or(work_limit(engine_.inventory().size()).victims);
+  Budget work_{limit_};  // of all that is tried, placements above all
   std::int64_t placement_steps_ = kPlacementSteps;
   std::int64_t shapes_ = 0;  // that are counted, in slices or not
   int trials_ = 0;
