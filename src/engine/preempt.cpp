@@ -35,7 +35,14 @@ constexpr int kLeastTrials = 16;
 constexpr std::size_t kFewCandidates = 32;   // all of whom may be evicted even where the work did not suffice
 constexpr std::int64_t kAdmissionSteps = 8;  // what asking for quota counts for, beside the victims named
 constexpr std::size_t kAllForQuota = 32;     // candidates up to which any may be evicted for quota alone
+constexpr std::size_t kNearHosts = 32'768;
 constexpr std::size_t kMaxRemembered = std::size_t{256} * 1024;  // victims, in all sets whose trial is remembered
+
+// On very many hosts each step takes longer: what is looked at is nowhere near.
+std::int64_t usual_work(std::size_t hosts) {
+  const WorkLimit limit = work_limit(hosts);
+  return hosts <= kNearHosts ? limit.placing : limit.victims;
+}
 
 class Preemption {
  public:
@@ -95,7 +102,7 @@ class Preemption {
   bool all_pools_ = true;                                        // every candidate that can matter is in the pools
   bool gave_up_ = false;
   Budget steps_{kSteps};
-  const std::int64_t limit_ = request_.work.value_or(work_limit(engine_.inventory().size()).victims);
+  const std::int64_t limit_ = request_.work.value_or(usual_work(engine_.inventory().size()));
   Budget work_{limit_};  // of all that is tried, placements above all
   std::int64_t placement_steps_ = kPlacementSteps;
   std::int64_t shapes_ = 0;  // that are counted, in slices or not

@@ -378,6 +378,9 @@ std::optional<SearchAnswer> Search::each_alone() {
     }
     family = &family->children.front();
   }
+  if (too_many_alone()) {
+    return SearchAnswer{.verdict = SearchVerdict::kNone, .shares = {}};
+  }
   return EachAlone(*this, *family, together, close).run();
 }
 
