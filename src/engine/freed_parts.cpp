@@ -8,8 +8,11 @@ namespace gantree {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{24} * 1024 * 1024;
-constexpr std::size_t kMostParts = 16;  // every trial goes through all of them
+constexpr std::size_t kMaxBytes = std::size_t{20} * 1024 * 1024;
+// Every trial goes through all parts.
+constexpr std::size_t kMostParts = 16;
+constexpr std::size_t kFewestParts = 4;      // where candidates hold so much that
+constexpr std::size_t kMostLooks = 1'000'000;  // to go through it for more parts would take long
 
 // The needs that are kept, by the trees that they are about.
 struct Kept {
@@ -27,6 +30,7 @@ FreedParts::FreedParts(Engine& engine, const std::string& exclusive_kind, const 
   for (std::size_t i = 0; i < victims.size(); ++i) {
     holdings += victims.gang(i).holdings.size();
   }
+  const std::size_t most = std::clamp(kMostLooks / std::max<std::size_t>(1, holdings), kFewestParts, kMostParts);
   std::vector<Kept> kept;
   std::vector<std::pair<std::size_t, const PartNeed*>> order;  // (tree, need)
   std::size_t bytes = 0;
@@ -41,8 +45,8 @@ FreedParts::FreedParts(Engine& engine, const std::string& exclusive_kind, const 
         more.push_back(resource);
       }
     }
-    const std::size_t own = FreedSlots::bytes(tree) + HeldRoom::bytes(tree, holdings, more.size());
-    if (order.size() >= kMostParts || (!order.empty() && bytes + own > kMaxBytes)) {
+    const std::size_t own = FreedSlots::bytes(tree, victims, need) + HeldRoom::bytes(tree, holdings, more.size());
+    if (order.size() >= most || (!order.empty() && bytes + own > kMaxBytes)) {
       all_ = false;
       continue;
     }
@@ -69,6 +73,9 @@ void FreedParts::enter(Domain scope) {
   for (Tree& tree : trees_) {
     tree.room->enter(scope);
   }
+  for (FreedSlots& part : parts_) {
+    part.note_scope();
+  }
 }
 
 std::int64_t FreedParts::evict(std::size_t candidate) {
@@ -84,18 +91,39 @@ std::int64_t FreedParts::evict(std::size_t candidate) {
   return changed;
 }
 
-void FreedParts::restore(std::size_t candidate) {
+std::int64_t FreedParts::restore(std::size_t candidate) {
+  std::int64_t changed = 0;
   for (Tree& tree : trees_) {
     const HeldRoom::Entries entries = tree.room->in_scope(candidate);
     tree.room->restore(entries);
+    changed += static_cast<std::int64_t>((entries.end - entries.begin) * tree.parts.size());
     for (const std::size_t part : tree.parts) {
       parts_[part].note_restored(candidate, entries);
     }
   }
+  return changed;
 }
 
 bool FreedParts::fit() const {
   return std::all_of(parts_.begin(), parts_.end(), [](const FreedSlots& part) { return part.holds(); });
+}
+
+std::uint32_t FreedParts::home(std::size_t candidate, int level) const {
+  const HeldRoom& room = *trees_.front().room;
+  const HeldRoom::Entries entries = room.in_scope(candidate);
+  return entries.begin == entries.end
+             ? 0
+             : room.tree().ancestor(room.tree().host_level(), room.host(entries.begin), level);
+}
+
+std::int64_t FreedParts::held(std::size_t candidate) const {
+  const HeldRoom& room = *trees_.front().room;
+  const HeldRoom::Entries entries = room.in_scope(candidate);
+  std::int64_t sum = 0;
+  for (std::size_t e = entries.begin; e < entries.end; ++e) {
+    sum += room.held(e)[0];
+  }
+  return sum;
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> FreedParts::helped(int level) const {

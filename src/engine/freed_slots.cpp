@@ -34,10 +34,18 @@ FreedSlots::FreedSlots(Engine& engine, const std::string& exclusive_kind, const 
   if (need.exclusive >= 0) {
     read_exclusives(engine, exclusive_kind, victims);
   }
+  watched_ = need.groups > 1 ? need.exclusive : need.required;
+  fits_.assign(watched_ < 0 ? 0 : tree_->size(watched_), 0);
+  for (std::uint32_t d = 0; d < fits_.size(); ++d) {
+    note_fitting(d);
+  }
+  note_scope();
 }
 
-std::size_t FreedSlots::bytes(const DomainTree& tree) {
-  return tree.size(tree.host_level()) * (sizeof(char) + 2 * sizeof(std::int32_t));
+std::size_t FreedSlots::bytes(const DomainTree& tree, const Victims& victims, const PartNeed& need) {
+  const std::size_t hosts = tree.size(tree.host_level()) * (sizeof(char) + 2 * sizeof(std::int32_t));
+  return need.exclusive < 0 ? hosts
+                            : hosts + tree.size(need.exclusive) * sizeof(int) + victims.size() * sizeof(std::uint32_t);
 }
 
 void FreedSlots::read_hosts(Engine& engine) {
@@ -64,7 +72,6 @@ void FreedSlots::read_hosts(Engine& engine) {
 
 void FreedSlots::read_exclusives(const Engine& engine, const std::string& kind, const Victims& victims) {
   kept_by_.assign(tree_->size(need_.exclusive), 0);
-  keeps_.resize(victims.size());
   const auto each = [&](const ExclusiveHold& hold, auto note) {
     if (hold.kind != kind) {
       return;
@@ -83,11 +90,14 @@ void FreedSlots::read_exclusives(const Engine& engine, const std::string& kind, 
   for (const auto& [hold, count] : engine.holds()) {
     each(hold, [&, by = count](std::uint32_t d) { kept_by_[d] += by; });
   }
+  first_kept_.reserve(victims.size() + 1);
   for (std::size_t i = 0; i < victims.size(); ++i) {
+    first_kept_.push_back(static_cast<std::uint32_t>(keeps_.size()));
     for (const ExclusiveHold& hold : victims.gang(i).exclusives) {
-      each(hold, [&](std::uint32_t d) { keeps_[i].push_back(d); });
+      each(hold, [&](std::uint32_t d) { keeps_.push_back(d); });
     }
   }
+  first_kept_.push_back(static_cast<std::uint32_t>(keeps_.size()));
 }
 
 std::int32_t FreedSlots::slots_of(std::uint32_t host) const {
@@ -122,6 +132,12 @@ void FreedSlots::recount(std::size_t candidate, HeldRoom::Entries entries, int s
   }
   for (const std::uint32_t domain : kept(candidate)) {
     kept_by_[domain] -= sign;
+    if (watched_ >= need_.exclusive) {
+      const Range below = tree_->below({need_.exclusive, domain}, watched_);
+      for (std::uint32_t d = below.begin; d < below.end; ++d) {
+        note_fitting(d);
+      }
+    }
   }
 }
 
@@ -137,39 +153,36 @@ void FreedSlots::recount_host(std::uint32_t host) {
     sum += change;
     change = whole(level, sum) - old;
   }
+  if (watched_ > room_->scope().level) {
+    note_fitting(tree_->ancestor(tree_->host_level(), host, watched_));
+  }
+}
+
+void FreedSlots::note_fitting(std::uint32_t domain) {
+  const Domain at{watched_, domain};
+  const char now = capacity(at) >= need_.part->count / need_.groups && vacant(at) ? 1 : 0;
+  if (domain >= watched_range_.begin && domain < watched_range_.end) {
+    fitting_ += now - fits_[domain];
+  }
+  fits_[domain] = now;
+}
+
+void FreedSlots::note_scope() {
+  const Domain scope = room_->scope();
+  watched_range_ = watched_ > scope.level ? tree_->below(scope, watched_) : Range{};
+  fitting_ = 0;
+  for (std::uint32_t d = watched_range_.begin; d < watched_range_.end; ++d) {
+    fitting_ += fits_[d];
+  }
 }
 
 bool FreedSlots::holds() const {
   const Domain scope = room_->scope();
-  if (need_.groups > 1) {
-    return holds_each_alone();
+  if (watched_ > scope.level) {
+    // Of several groups each wants one that nobody has to himself.
+    return fitting_ >= need_.groups;
   }
-  const int level = std::max(need_.required, scope.level);
-  if (level == scope.level) {
-    return capacity(scope) >= need_.part->count && vacant(scope);
-  }
-  const Range range = tree_->below(scope, level);
-  for (std::uint32_t d = range.begin; d < range.end; ++d) {
-    if (capacity({level, d}) >= need_.part->count && vacant({level, d})) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// As many domains that nobody has to himself as there are groups, each with room for one of them.
-bool FreedSlots::holds_each_alone() const {
-  const Domain scope = room_->scope();
-  if (scope.level >= need_.exclusive) {
-    return false;  // several groups, and one domain
-  }
-  const int each = need_.part->count / need_.groups;
-  int left = need_.groups;
-  const Range range = tree_->below(scope, need_.exclusive);
-  for (std::uint32_t d = range.begin; d < range.end && left > 0; ++d) {
-    left -= kept_by_[d] == 0 && capacity({need_.exclusive, d}) >= each ? 1 : 0;
-  }
-  return left == 0;
+  return need_.groups == 1 && capacity(scope) >= need_.part->count && vacant(scope);
 }
 
 bool FreedSlots::wants(std::size_t entry) const {
@@ -190,7 +203,8 @@ bool FreedSlots::keeps_out(std::size_t candidate) const {
     return false;
   }
   const std::uint32_t domain = tree_->ancestor(scope.level, scope.index, need_.exclusive);
-  return std::find(keeps_[candidate].begin(), keeps_[candidate].end(), domain) != keeps_[candidate].end();
+  const std::span<const std::uint32_t> own = kept(candidate);
+  return std::find(own.begin(), own.end(), domain) != own.end();
 }
 
 // The resource that limits a host now.
@@ -234,16 +248,15 @@ Gains FreedSlots::gains(std::span<const std::size_t> pool) {
   for (const std::size_t i : pool) {
     held_there.push_back(room_->in_scope(i));
     room_->evict(held_there.back());
-    note_evicted(i, held_there.back());
+    found.looks += static_cast<std::int64_t>(held_there.back().end - held_there.back().begin);
   }
   for (const HeldRoom::Entries& entries : held_there) {
     for (std::size_t e = entries.begin; e < entries.end; ++e) {
-      upper_[room_->host(e)] = slots_[room_->host(e)];
+      upper_[room_->host(e)] = slots_of(room_->host(e));
     }
   }
-  for (std::size_t at = 0; at < pool.size(); ++at) {
-    room_->restore(held_there[at]);
-    note_restored(pool[at], held_there[at]);
+  for (const HeldRoom::Entries& entries : held_there) {
+    room_->restore(entries);
   }
   found.most.reserve(pool.size());
   found.helps.reserve(pool.size());

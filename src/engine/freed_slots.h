@@ -20,6 +20,7 @@ struct Gains {
   std::vector<std::int64_t> most;  // by position in the pool: no set of them gains more than the sum of these
   std::vector<char> helps;         // by position in the pool: whether it can help at all, with others
   std::int64_t missing = 0;        // slots short now; the part cannot fit before that many are gained
+  std::int64_t looks = 0;          // at what a candidate holds on a host
   bool additive = false;           // a set gains exactly the sum, and fits once nothing is missing
 };
 
@@ -29,7 +30,7 @@ class FreedSlots {
   FreedSlots(Engine& engine, const std::string& exclusive_kind, const Victims& victims, const PartNeed& need,
              HeldRoom& room);
   // About what it takes, the room aside.
-  [[nodiscard]] static std::size_t bytes(const DomainTree& tree);
+  [[nodiscard]] static std::size_t bytes(const DomainTree& tree, const Victims& victims, const PartNeed& need);
 
   [[nodiscard]] const DomainTree& tree() const { return *tree_; }
 
@@ -38,12 +39,16 @@ class FreedSlots {
   void note_restored(std::size_t candidate, HeldRoom::Entries entries) { recount(candidate, entries, -1); }
   // Whether the part, by itself, fits into the domain that the room looks at.
   [[nodiscard]] bool holds() const;
+  // The room looks at another domain.
+  void note_scope();
 
   // Whether an entry of the room holds something that the part could use.
   [[nodiscard]] bool wants(std::size_t entry) const;
   // Domains of the exclusive level that a candidate has to itself.
   [[nodiscard]] std::span<const std::uint32_t> kept(std::size_t candidate) const {
-    return keeps_.empty() ? std::span<const std::uint32_t>{} : keeps_[candidate];
+    return keeps_.empty() ? std::span<const std::uint32_t>{}
+                          : std::span(keeps_).subspan(first_kept_[candidate],
+                                                      first_kept_[candidate + 1] - first_kept_[candidate]);
   }
   [[nodiscard]] int exclusive() const { return need_.exclusive; }
   // Whether the candidate has the domain to itself, so that nothing fits before it is gone. Asks for
@@ -63,7 +68,7 @@ class FreedSlots {
   }
   [[nodiscard]] std::int64_t capacity(Domain domain) const;
   [[nodiscard]] bool vacant(Domain domain) const;
-  [[nodiscard]] bool holds_each_alone() const;
+  void note_fitting(std::uint32_t domain);
   [[nodiscard]] std::size_t scarcest(std::uint32_t host) const;
   [[nodiscard]] bool adds_up(std::uint32_t host, std::size_t resource, std::size_t entry) const;
   [[nodiscard]] std::int64_t free(std::uint32_t host, std::size_t resource) const {
@@ -85,8 +90,15 @@ class FreedSlots {
   std::vector<std::int32_t> upper_;             // by host: slots once a whole pool is gone
   std::vector<std::vector<std::int64_t>> sum_;  // by level + 1 (not for hosts), domain: before rounding
 
-  std::vector<int> kept_by_;                       // by domain of the exclusive level: holds on it
-  std::vector<std::vector<std::uint32_t>> keeps_;  // by candidate, where some want to be alone: domains, once a hold
+  // Domains of the level of which one must hold a group are watched, so that no trial looks at all of them.
+  int watched_ = -1;
+  std::vector<char> fits_;   // by domain of that level: holds one group
+  std::int64_t fitting_ = 0;  // of these, within what the room looks at
+  Range watched_range_;
+
+  std::vector<int> kept_by_;               // by domain of the exclusive level: holds on it
+  std::vector<std::uint32_t> keeps_;       // domains of one candidate after the other, once a hold
+  std::vector<std::uint32_t> first_kept_;  // by candidate, one more at the end
 };
 
 // The parts of a gang, and what they have room for together.
@@ -104,14 +116,18 @@ class FreedParts {
   // Of the first. Requires that there is one.
   [[nodiscard]] const DomainTree& tree() const { return parts_.front().tree(); }
 
+  // The domain of a level in which a candidate holds something first, and how much it holds of the resource that the
+  // first of the needs is about.
+  [[nodiscard]] std::uint32_t home(std::size_t candidate, int level) const;
+  [[nodiscard]] std::int64_t held(std::size_t candidate) const;
+
   // Looks at one domain from now on. Requires that nothing is evicted.
   void enter(Domain scope);
   // Returns how much there was to be changed.
   std::int64_t evict(std::size_t candidate);
-  void restore(std::size_t candidate);
+  std::int64_t restore(std::size_t candidate);
   // Whether each of them, by itself, fits into the domain.
   [[nodiscard]] bool fit() const;
-
   // The domains of a level in which evicting a candidate may help: (domain, candidate), sorted. With
   // level -1 the whole tree is domain 0.
   [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> helped(int level) const;

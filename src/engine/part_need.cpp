@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace gantree {
@@ -78,6 +79,30 @@ double usual(const Inventory& inventory, ResourceId resource) {
 std::vector<PartNeed> needs_of(const GangPlan& plan) {
   std::vector<PartNeed> found;
   collect_needs(plan, plan.root, {}, found);
+  return found;
+}
+
+std::vector<PartNeed> without_implied(const std::vector<PartNeed>& needs) {
+  const auto differs = [](const PartNeed* a, const PartNeed* b) {
+    const auto key = [](const PartNeed& need) {
+      return std::tie(need.part->topology, need.required, need.exclusive, need.groups, need.part->slices,
+                      *need.part->shape);
+    };
+    return key(*a) < key(*b);
+  };
+  std::map<const PartNeed*, int, decltype(differs)> most(differs);  // pods
+  for (const PartNeed& need : needs) {
+    int& pods = most[&need];
+    pods = std::max(pods, need.part->count);
+  }
+  std::vector<PartNeed> found;
+  for (const PartNeed& need : needs) {
+    int& pods = most[&need];
+    if (need.part->count == pods) {
+      found.push_back(need);
+      pods = std::numeric_limits<int>::max();  // once
+    }
+  }
   return found;
 }
 

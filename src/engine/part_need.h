@@ -19,6 +19,8 @@ struct PartNeed {
 };
 // Also of a plan whose groups are counted (alike.h): what such groups require each by itself, the slices say.
 [[nodiscard]] std::vector<PartNeed> needs_of(const GangPlan& plan);
+// Without those that others imply: of parts that differ only in their number of pods the largest is enough.
+[[nodiscard]] std::vector<PartNeed> without_implied(const std::vector<PartNeed>& needs);
 
 // The level of which one domain must hold the whole gang, or -1.
 [[nodiscard]] int common_level(const GangPlan& plan);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "engine/alike.h"
 #include "engine/budget.h"
 #include "engine/freed_slots.h"
 #include "engine/gang_plan.h"
+#include "engine/least_gang.h"
 #include "engine/part_need.h"
 #include "engine/search.h"
 #include "engine/victim_cost.h"
@@ -26,59 +28,20 @@ constexpr std::int64_t kPlacementStepsPerHost = 2;
 constexpr std::int64_t kPlacementStepsPerPod = 64;
 constexpr std::int64_t kPlacementStepsPerPart = 256;
 constexpr std::int64_t kPlacementStepsPerPair = 4;  // of parts
+constexpr std::int64_t kCountsPerHost = 2;          // what counting a shape on all hosts takes, in changes of a host
 // To spare some more of a set that would do, steps beyond the limit may be taken, and so many trials in any case.
 constexpr std::int64_t kMoreSteps = 4 * kSteps;
 constexpr int kLeastTrials = 16;
 constexpr std::size_t kFewCandidates = 32;   // all of whom may be evicted even where the work did not suffice
 constexpr std::int64_t kAdmissionSteps = 8;  // what asking for quota counts for, beside the victims named
 constexpr std::size_t kAllForQuota = 32;     // candidates up to which any may be evicted for quota alone
+constexpr std::size_t kNearHosts = 32'768;
 constexpr std::size_t kMaxRemembered = std::size_t{256} * 1024;  // victims, in all sets whose trial is remembered
 
-// Whether it depends on the placement which pods the gang starts with.
-bool leaves_open(const Group& group) {
-  return group.min_pods || group.min_groups || std::any_of(group.groups.begin(), group.groups.end(), leaves_open);
-}
-
-// A group's minimum over its only pod set is that pod set's.
-void settle_minima(Group& group) {
-  if (group.min_pods && group.pod_sets.size() == 1 && *group.min_pods <= group.pod_sets.front().count) {
-    PodSet& only = group.pod_sets.front();
-    only.min_count = std::max(only.min_count, *group.min_pods);
-    group.min_pods.reset();
-  }
-  if (group.min_groups && *group.min_groups >= static_cast<int>(group.groups.size())) {
-    group.min_groups.reset();
-  }
-  for (Group& nested : group.groups) {
-    settle_minima(nested);
-  }
-}
-
-void ask_for_minima(Group& group) {
-  for (PodSet& pod_set : group.pod_sets) {
-    pod_set.count = pod_set.min_count;
-  }
-  for (Group& nested : group.groups) {
-    ask_for_minima(nested);
-  }
-}
-
-// No one is evicted for more pods than the gang needs to start.
-Gang least_of(Gang gang) {
-  settle_minima(gang.root);
-  const std::vector<const PodSet*> sets = pod_sets(gang.root);
-  const bool any = std::any_of(sets.begin(), sets.end(), [](const PodSet* set) { return set->min_count > 0; });
-  if (any && !leaves_open(gang.root)) {
-    ask_for_minima(gang.root);
-  }
-  return gang;
-}
-
-// Whether a gang made by least_of() has more pods than it needs.
-bool has_spare_pods(const Gang& gang) {
-  const std::vector<const PodSet*> sets = pod_sets(gang.root);
-  return leaves_open(gang.root) ||
-         std::any_of(sets.begin(), sets.end(), [](const PodSet* set) { return set->count > set->min_count; });
+// On very many hosts each step takes longer: what is looked at is nowhere near.
+std::int64_t usual_work(std::size_t hosts) {
+  const WorkLimit limit = work_limit(hosts);
+  return hosts <= kNearHosts ? limit.placing : limit.victims;
 }
 
 class Preemption {
@@ -93,11 +56,17 @@ class Preemption {
   }
 
   PreemptionAnswer run();
+  // That it took so far.
+  [[nodiscard]] std::int64_t work() const { return limit_ - work_.left(); }
 
  private:
   PreemptionAnswer none() {
     answer_.verdict = PreemptionVerdict::kNone;
     answer_.exact = true;
+    return std::move(answer_);
+  }
+  PreemptionAnswer gave_up() {
+    answer_.verdict = PreemptionVerdict::kGaveUp;
     return std::move(answer_);
   }
   PreemptionAnswer for_quota();
@@ -108,6 +77,7 @@ class Preemption {
   [[nodiscard]] std::vector<std::size_t> for_quota_alone();
   [[nodiscard]] VictimChecks checks();
   [[nodiscard]] bool all_would_do();
+  [[nodiscard]] std::int64_t counting() const;
   bool places();
   // Calls `look` as if the candidates at these positions were gone.
   template <class Look>
@@ -132,10 +102,12 @@ class Preemption {
   bool all_pools_ = true;                                        // every candidate that can matter is in the pools
   bool gave_up_ = false;
   Budget steps_{kSteps};
-  Budget work_{work_limit(engine_.inventory().size()).placing};  // of all placements that are tried
+  const std::int64_t limit_ = request_.work.value_or(usual_work(engine_.inventory().size()));
+  Budget work_{limit_};  // of all that is tried, placements above all
   std::int64_t placement_steps_ = kPlacementSteps;
+  std::int64_t shapes_ = 0;  // that are counted, in slices or not
   int trials_ = 0;
-  std::map<std::vector<std::size_t>, bool> placed_;
+  std::map<std::vector<std::size_t>, std::optional<bool>> placed_;  // none: the search gave up
   std::size_t remembered_ = 0;  // victims in all of its sets
   PreemptionAnswer answer_;
 };
@@ -152,30 +124,47 @@ auto Preemption::without(const std::vector<std::size_t>& positions, Look look) {
   return seen;
 }
 
+// What it takes to count all shapes of the gang again on the hosts of the victims chosen now, there and back.
+std::int64_t Preemption::counting() const {
+  std::int64_t changes = 0;
+  for (const std::size_t i : victims_.all_chosen()) {
+    changes += static_cast<std::int64_t>(victims_.gang(i).holdings.size());
+  }
+  // Where too much changes, everything is counted once.
+  const auto hosts = static_cast<std::int64_t>(engine_.inventory().size());
+  return 2 * shapes_ * std::min(changes, kCountsPerHost * hosts);
+}
+
 // Whether the gang fits without the victims chosen now.
 bool Preemption::places() {
-  const auto [it, fresh] = placed_.try_emplace(victims_.positions(), false);
+  const auto [it, fresh] = placed_.try_emplace(victims_.positions());
   if (!fresh) {
-    return it->second;
+    gave_up_ = gave_up_ || !it->second;
+    return it->second.value_or(false);
   }
   steps_.spend(placement_steps_);
   ++trials_;
-  const std::optional<bool> fits =
-      work_.exhausted() ? std::nullopt : without(it->first, [&] { return engine_.fits(least_, work_); });
-  const bool placed = it->second = fits.value_or(false);
+  const std::int64_t counts = counting();
+  const bool affordable = work_.can_spend(counts);
+  work_.spend(affordable ? counts : work_.left() + 1);
+  const std::optional<bool> fits = it->second =
+      affordable ? without(it->first, [&] { return engine_.fits(least_, work_); }) : std::nullopt;
   gave_up_ = gave_up_ || !fits;
   if ((remembered_ += it->first.size()) > kMaxRemembered) {
     placed_.clear();
     remembered_ = 0;
   }
-  return placed;
+  return fits.value_or(false);
 }
 
 VictimChecks Preemption::checks() {
   VictimChecks checks;
+  checks.each_in = siblings_ ? siblings_->slices.front().level : -1;
   if (quota_) {
     checks.admits = [this] {
-      steps_.spend(kAdmissionSteps + static_cast<std::int64_t>(victims_.all_chosen().size()));
+      const std::int64_t asked = kAdmissionSteps + static_cast<std::int64_t>(victims_.all_chosen().size());
+      steps_.spend(asked);
+      work_.spend(asked);
       return request_.admits(victims_.positions());
     };
   }
@@ -205,9 +194,7 @@ PreemptionAnswer Preemption::run() {
     return for_quota();
   }
   if (everyone_.empty()) {
-    answer_.verdict = now ? PreemptionVerdict::kNone : PreemptionVerdict::kGaveUp;
-    answer_.exact = now.has_value();
-    return std::move(answer_);
+    return now ? none() : gave_up();
   }
   gave_up_ = !now;
   return for_room();
@@ -216,7 +203,7 @@ PreemptionAnswer Preemption::run() {
 // The gang fits as things are: nothing but quota is to be freed.
 PreemptionAnswer Preemption::for_quota() {
   FreedParts nothing;
-  VictimSearch search(victims_, nothing, checks(), steps_);
+  VictimSearch search(victims_, nothing, checks(), steps_, work_);
   const VictimPool all{kWholeTree, everyone_};
   const VictimPool one{kWholeTree, {}};
   (void)search.estimate(quota_ ? all : one);
@@ -239,7 +226,7 @@ void Preemption::read_plan() {
     alike_ = AlikePlan::of(plan_);
     const GangPlan& counted = alike_ ? alike_->merged() : plan_;
     level_ = common_level(plan_);
-    const std::vector<PartNeed> own = needs_of(counted);
+    const std::vector<PartNeed> own = without_implied(needs_of(counted));
     must_place_ = plan_.parts.size() > 1;
     // What all of them need together says most, and comes first.
     if (must_place_ && own.size() > 1) {
@@ -260,9 +247,17 @@ void Preemption::read_plan() {
   parts_ = FreedParts(engine_, least_.exclusive_kind, victims_, needs);
   all_pools_ = parts_.all();
   std::int64_t pods = 0;
+  std::set<std::pair<std::vector<Slice>, PodShape>> shapes;
   for (const PodSet* set : pod_sets(least_.root)) {
     pods += set->count;
+    shapes.emplace(std::vector<Slice>{}, set->shape);
   }
+  if (alike_) {
+    for (const Part& part : alike_->merged().parts) {
+      shapes.emplace(part.slices, *part.shape);
+    }
+  }
+  shapes_ = static_cast<std::int64_t>(shapes.size());
   const auto hosts = static_cast<std::int64_t>(engine_.inventory().size());
   const auto parts = static_cast<std::int64_t>(pod_sets(least_.root).size());
   placement_steps_ = kPlacementSteps + kPlacementStepsPerHost * hosts + kPlacementStepsPerPod * pods +
@@ -276,9 +271,9 @@ std::vector<std::size_t> Preemption::for_quota_alone() {
   }
   all_pools_ = false;
   FreedParts nothing;
-  VictimSearch search(victims_, nothing, {.admits = checks().admits, .places = {}, .patient = {}}, steps_);
+  VictimSearch search(victims_, nothing, {.admits = checks().admits, .places = {}, .patient = {}}, steps_, work_);
   (void)search.estimate({kWholeTree, everyone_});
-  return search.best()->members;
+  return search.best() ? search.best()->members : std::vector<std::size_t>{};  // none: the work is exhausted
 }
 
 // Those whose eviction may help in a domain. Made when it is looked at: all of them at once may be very many.
@@ -317,30 +312,31 @@ PreemptionAnswer Preemption::for_room() {
     domains = level_ < 0 ? 1 : parts_.tree().size(level_);
   }
   answer_.domains = static_cast<int>(domains);
-  VictimSearch search(victims_, parts_, checks(), steps_);
+  VictimSearch search(victims_, parts_, checks(), steps_, work_);
   std::vector<std::pair<EvictionCost, std::uint32_t>> hopeful;  // (cost, domain)
   for (std::uint32_t domain = 0; domain < domains; ++domain) {
     if (const auto cost = search.estimate(pool(domain))) {
       hopeful.emplace_back(*cost, domain);
     }
+    if (work_.exhausted()) {
+      break;
+    }
   }
   if (hopeful.empty()) {
-    return none();
+    return work_.exhausted() ? gave_up() : none();
   }
   std::stable_sort(hopeful.begin(), hopeful.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  bool exact = all_pools_;
+  bool exact = all_pools_ && !work_.exhausted();
   if (must_place_) {
     for (const auto& [cost, domain] : hopeful) {
-      if (steps_.can_spend(kSteps / 2)) {
+      if (steps_.can_spend(kSteps / 2) || domain == hopeful.front().second) {
         search.sketch(pool(domain));
       }
     }
     if (!search.best()) {
       gave_up_ = false;
       if (!all_would_do()) {
-        answer_.verdict = gave_up_ ? PreemptionVerdict::kGaveUp : PreemptionVerdict::kNone;
-        answer_.exact = !gave_up_;
-        return std::move(answer_);
+        return gave_up_ ? gave_up() : none();
       }
       search.sketch({kWholeTree, everyone_});
     }
@@ -352,9 +348,8 @@ PreemptionAnswer Preemption::for_room() {
 }
 
 PreemptionAnswer Preemption::finish(VictimSearch& search, bool exact) {
-  answer_.verdict = PreemptionVerdict::kGaveUp;
   if (!search.best()) {
-    return std::move(answer_);
+    return gave_up();
   }
   if (!exact) {
     search.tidy();
@@ -362,7 +357,7 @@ PreemptionAnswer Preemption::finish(VictimSearch& search, bool exact) {
   const VictimSearch::Best& best = *search.best();
   // Rather none than most of what runs, without having looked whether fewer would do.
   if (work_.exhausted() && !exact && everyone_.size() > kFewCandidates && 2 * best.members.size() > everyone_.size()) {
-    return std::move(answer_);
+    return gave_up();
   }
   for (const std::size_t i : best.members) {
     victims_.add(i);
@@ -373,7 +368,7 @@ PreemptionAnswer Preemption::finish(VictimSearch& search, bool exact) {
   if (!answer_.outcome.placement) {
     answer_.victims.clear();
     answer_.cost = {};
-    return std::move(answer_);
+    return gave_up();
   }
   answer_.verdict = PreemptionVerdict::kFound;
   answer_.exact = exact;
@@ -383,7 +378,10 @@ PreemptionAnswer Preemption::finish(VictimSearch& search, bool exact) {
 }  // namespace
 
 PreemptionAnswer find_victims(Engine& engine, const PreemptionRequest& request) {
-  return Preemption(engine, request).run();
+  Preemption preemption(engine, request);
+  PreemptionAnswer answer = preemption.run();
+  answer.work = preemption.work();
+  return answer;
 }
 
 }  // namespace gantree

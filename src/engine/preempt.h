@@ -37,12 +37,13 @@ struct PreemptionRequest {
   // Whether all else (quota) allows the gang to start once these candidates, by ascending position,
   // are gone. Monotone: what a set allows, every larger set allows too. Empty: always.
   std::function<bool(std::span<const std::size_t>)> admits;
+  std::optional<std::int64_t> work = {};  // that choosing may take, where it is not the usual limit (search.h)
 };
 
 enum class PreemptionVerdict : std::uint8_t {
   kFound,
   kNone,    // proven: evicting every candidate would not help
-  kGaveUp,  // neither found nor ruled out within the step budget
+  kGaveUp,  // neither found nor ruled out within the limit of work; nobody is to be evicted
 };
 
 struct PreemptionAnswer {
@@ -51,11 +52,14 @@ struct PreemptionAnswer {
   EvictionCost cost;
   Outcome outcome;     // where the gang goes once they are gone
   bool exact = false;  // the cost is proven to be the least
-  int domains = 0;     // candidate domains looked at
+  int domains = 0;        // candidate domains looked at
+  std::int64_t work = 0;  // that choosing took (search.h)
 };
 
 // Evicts nothing: engine and inventory are as before when it returns. A set that is found has been
 // checked by really placing the gang, and none of it can be spared (of very many parts: as far as steps reach).
+// All that is tried shares one limit of work. Where that is exhausted, a set that is not proven to be the cheapest and
+// has more than half of very many candidates is not used.
 [[nodiscard]] PreemptionAnswer find_victims(Engine& engine, const PreemptionRequest& request);
 
 }  // namespace gantree

@@ -33,11 +33,12 @@ struct SearchContext {
 struct WorkLimit {
   std::int64_t placing = 0;  // to find a placement
   std::int64_t reason = 0;   // to find out why there is none: twice
+  std::int64_t victims = 0;  // to choose whom to evict
 };
 [[nodiscard]] inline WorkLimit work_limit(std::size_t hosts) {
   constexpr std::size_t kFewHosts = 256;
-  return hosts <= kFewHosts ? WorkLimit{.placing = 24'000'000, .reason = 12'000'000}
-                            : WorkLimit{.placing = 16'000'000, .reason = 2'000'000};
+  return hosts <= kFewHosts ? WorkLimit{.placing = 24'000'000, .reason = 12'000'000, .victims = 24'000'000}
+                            : WorkLimit{.placing = 16'000'000, .reason = 2'000'000, .victims = 8'000'000};
 }
 
 enum class SearchVerdict : std::uint8_t { kFound, kNone, kGaveUp };

@@ -16,6 +16,7 @@ namespace gantree {
 namespace {
 
 constexpr std::int64_t kMatchingSteps = std::int64_t{16} * 1024 * 1024;
+constexpr std::int64_t kLeastMatching = 65'536;     // however little work is left
 constexpr std::int64_t kDomainPackSteps = 16'384;   // to improve on a greedy placement of a group in its domain
 constexpr std::int64_t kJointSteps = 65'536;  // to place a group of several parts in a domain
 
@@ -24,7 +25,12 @@ constexpr std::int64_t kJointSteps = 65'536;  // to place a group of several par
 class EachAlone {
  public:
   EachAlone(Search& search, const PlanNode& family, int together, bool close)
-      : search_(search), family_(family), together_(together), close_(close), budget_(kMatchingSteps) {}
+      : search_(search),
+        family_(family),
+        together_(together),
+        close_(close),
+        steps_(std::min(kMatchingSteps, std::max(kLeastMatching, search.context_.work->left()))),
+        budget_(steps_) {}
 
   // None where this is no such gang, or there are too many domains and kinds.
   std::optional<SearchAnswer> run();
@@ -60,6 +66,7 @@ class EachAlone {
   const PlanNode& family_;
   int together_;  // level of which one domain holds all of them, or -1
   bool close_;    // all of them want to be close together
+  std::int64_t steps_;  // that it may take
   Budget budget_;
   int level_ = -1;  // of the domains that they have to themselves
   std::int64_t groups_ = 0;
@@ -98,7 +105,7 @@ bool EachAlone::read() {
     groups_ += child.groups;
     kinds_.push_back(std::move(*kind));
   }
-  return static_cast<std::int64_t>(kinds_.size()) * tree_->size(level_) <= kMatchingSteps;
+  return static_cast<std::int64_t>(kinds_.size()) * tree_->size(level_) <= steps_;
 }
 
 bool EachAlone::room_for(const Kind& kind, Domain inside) const {
@@ -333,7 +340,7 @@ std::optional<SearchAnswer> EachAlone::run() {
   } else {
     answer.verdict = budget_.exhausted() || gave_up_ ? SearchVerdict::kGaveUp : SearchVerdict::kNone;
   }
-  search_.work(kMatchingSteps - budget_.left());
+  search_.work(steps_ - budget_.left());
   return answer;
 }
 
@@ -370,6 +377,9 @@ std::optional<SearchAnswer> Search::each_alone() {
       break;
     }
     family = &family->children.front();
+  }
+  if (too_many_alone()) {
+    return SearchAnswer{.verdict = SearchVerdict::kNone, .shares = {}};
   }
   return EachAlone(*this, *family, together, close).run();
 }

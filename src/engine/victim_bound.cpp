@@ -124,7 +124,7 @@ void VictimSearch::try_member(std::size_t at) {
 void VictimSearch::descend(std::size_t from) {
   const std::size_t passed = passed_over_.size();
   for (std::size_t at = from; at < order_.size() && complete_; ++at) {
-    if (!steps_.spend(1)) {
+    if (!steps_.spend(1) || work_.exhausted()) {
       complete_ = false;
       break;
     }
@@ -144,7 +144,7 @@ void VictimSearch::descend(std::size_t from) {
 }
 
 bool VictimSearch::exhaust(const VictimPool& pool) {
-  complete_ = !steps_.exhausted();
+  complete_ = !steps_.exhausted() && !work_.exhausted();
   if (complete_ && prepare(pool)) {
     passed_over_.clear();
     descend(0);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -24,6 +25,7 @@ struct VictimChecks {
   std::function<bool()>
       places;  // really places the gang, at the cost of steps; empty: where each part fits, the gang does
   std::function<bool()> patient;  // whether to place it again and again, to spare some more; empty: always
+  int each_in = -1;               // several groups of the gang want one domain of this level each; -1: no such groups
 };
 
 // Members of one domain, as numbered by Victims.
@@ -40,10 +42,12 @@ class VictimSearch {
     Domain domain;
   };
 
-  VictimSearch(Victims& victims, FreedParts& parts, VictimChecks checks, Budget& steps);
+  // `steps` are what looking for the best may take, `work` (search.h) is what the whole decision may: where that is
+  // exhausted, everything stops.
+  VictimSearch(Victims& victims, FreedParts& parts, VictimChecks checks, Budget& steps, Budget& work);
 
   // What it costs to make room there for each part by itself, without placing; nullopt where evicting
-  // the whole pool is not enough.
+  // the whole pool is not enough, or the work is exhausted.
   [[nodiscard]] std::optional<EvictionCost> estimate(const VictimPool& pool);
   // Looks for a set from which none can be spared.
   void sketch(const VictimPool& pool);
@@ -75,8 +79,18 @@ class VictimSearch {
   void spare(std::size_t member);
   [[nodiscard]] bool suits(bool really) const;
   std::vector<Member> weigh(const VictimPool& pool);
+  const std::vector<std::size_t>& dearest_first(const VictimPool& pool);
+  // How many are chosen at first, and after how many no more are.
+  struct Amount {
+    std::size_t first = 1;
+    std::size_t most = std::numeric_limits<std::size_t>::max();
+  };
+  bool choose_cheapest(std::vector<std::size_t>& dearest_first, bool really, Amount amount);
   // `needed`: those that are spared last.
-  bool reduce(const VictimPool& pool, bool really, const std::vector<std::size_t>& needed = {});
+  bool reduce(const VictimPool& pool, bool really, const std::vector<std::size_t>& needed = {},
+              std::size_t most = std::numeric_limits<std::size_t>::max());
+  [[nodiscard]] bool reduce_order(std::vector<std::size_t> dearest_first, bool really, Amount amount);
+  bool clear_domains(const VictimPool& pool);
   void spare_first(const std::vector<std::size_t>& dearest_first);
   void spare_dearest(const std::vector<std::size_t>& dearest_first, bool for_budgets, bool really);
   void release(const VictimPool& pool);
@@ -94,7 +108,11 @@ class VictimSearch {
   FreedParts& parts_;
   VictimChecks checks_;
   Budget& steps_;
+  Budget& work_;
   std::optional<Best> best_;
+
+  VictimPool dearest_of_;             // the pool whose members are
+  std::vector<std::size_t> dearest_;  // in order
 
   Domain domain_;
   std::int64_t missing_ = 0;              // slots, of the part that lacks most

@@ -79,6 +79,11 @@ std::vector<Nasty> nasty_gangs() {
   });
   add("2,048 unlike leaders with workers, each in a rack", 0, 2048,
       [](const LargeCluster& c, int g) { return leader_and_workers(c, 1 + g % 40, in_one(kRack), 1 + g % 8); });
+  add("256 unlike leaders with workers, each in a rack", 0, 256,
+      [](const LargeCluster& c, int g) { return leader_and_workers(c, 1 + g % 20, in_one(kRack), 1 + g % 8); });
+  add("2,048 unlike groups, each in a rack", 0, 2048, [](const LargeCluster& c, int g) {
+    return one_set(c.pods("", 1 + g % 29, 1 + g % 4, 1 + g % 7), in_one(kRack));
+  });
   add("512 groups of 48 shapes, each in a rack", 0, 512,
       [](const LargeCluster& c, int g) { return one_set(c.pods("", 1 + g % 5, 1, 1 + g % 48), in_one(kRack)); });
   add("1,024 groups of 90 shapes on 64 hosts", 64, 1024,
@@ -144,8 +149,13 @@ TEST_P(Memory, OfOnePreemptionIsBounded) {
   const double before = now();
   const MemoryPeak peak;
   const PreemptionAnswer answer = find_victims(cluster.engine(), request);
-  expect_small(fmt::format("{}, {} of {} evicted", what.name, answer.victims.size(), running.size()), peak.bytes(),
-               now() - before);
+  const char* const verdict = answer.verdict == PreemptionVerdict::kFound  ? "found"
+                              : answer.verdict == PreemptionVerdict::kNone ? "none"
+                                                                           : "gave up";
+  expect_small(fmt::format("{}: {}, {} of {} evicted, {} steps", what.name, verdict, answer.victims.size(),
+                           running.size(), answer.work),
+               peak.bytes(), now() - before);
+  EXPECT_TRUE(answer.verdict == PreemptionVerdict::kFound || answer.victims.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Memory, ::testing::ValuesIn(nasty_gangs()), [](const auto& nasty) {
