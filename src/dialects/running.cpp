@@ -66,6 +66,7 @@ class RunningGangs {
       RunningGang gang = gang_of(key, members);
       if (Dialect* dialect = find(members.dialect)) {
         dialect->describe(members.workload, members.pods, intake_, gang);
+        weigh_spare(members, gang);
       }
       intake_.quota.take({gang.used}, {1});
       intake_.cluster.add_running(std::move(gang));
@@ -144,6 +145,30 @@ class RunningGangs {
     }
     for (std::size_t b = 0; b < budgets.size(); ++b) {
       intake_.cluster.add_budget({.name = budgets[b].ns + "/" + budgets[b].name, .allowed = allowed(b)});
+    }
+  }
+
+  // What each part above the minimum holds, and the budgets that protect it.
+  void weigh_spare(const Members& members, RunningGang& gang) {
+    std::map<std::string, const PodRecord*> by_name;
+    for (const PodRecord* pod : gang.spare.empty() ? std::vector<const PodRecord*>() : members.pods) {
+      by_name.emplace(std::string(pod->ns) + "/" + std::string(pod->name), pod);
+    }
+    for (SparePods& spare : gang.spare) {
+      std::map<BudgetId, int> under;
+      for (const std::string& name : spare.pods) {
+        const PodRecord& pod = *by_name.at(name);
+        spare.holdings.push_back({.node = intake_.cluster.inventory().reserve(pod.node),
+                                  .requests = pod.requests,
+                                  .count = 1,
+                                  .pod_set = pod_set_of(pod)});
+        if (const auto covering = covered_.find(&pod); covering != covered_.end()) {
+          for (const std::size_t b : covering->second) {
+            ++under[make_id<DisruptionBudgetTag>(b)];
+          }
+        }
+      }
+      spare.budgets.assign(under.begin(), under.end());
     }
   }
 

@@ -24,6 +24,22 @@ constexpr std::chrono::milliseconds kEvery{250};
 // The usual grace of pods, twice.
 constexpr std::chrono::seconds kPatience{60};
 
+// The parts above its minimum that go; none: the whole gang.
+std::vector<std::size_t> parts_named(const RunningGang& gang, const Eviction& eviction) {
+  const std::set<std::string> gone(eviction.spare.begin(), eviction.spare.end());
+  std::vector<std::size_t> parts;
+  for (std::size_t i = 0; i < gang.spare.size(); ++i) {
+    if (!gang.spare[i].pods.empty() && gone.contains(gang.spare[i].pods.front())) {
+      parts.push_back(i);
+    }
+  }
+  return parts;
+}
+
+RunningGang what_goes(const RunningGang& gang, const Eviction& eviction) {
+  return eviction.spare.empty() ? gang : only_spare(gang, parts_named(gang, eviction));
+}
+
 }  // namespace
 
 // Whether it takes nothing by share now, though others like it may: it gave way itself, and nothing has ended since.
@@ -218,7 +234,7 @@ void Preemption::refuse(Waiter& waiter, const Decision& decision, Time now, Step
   look_at(waiter.preempts_at);
 }
 
-void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victims, std::vector<Leaver>& leaving,
+void Preemption::preempt_for(Waiter& waiter, std::map<Key, Victim>& victims, std::vector<Leaver>& leaving,
                              Time now, Step& step) {
   Cluster& cluster = account_.cluster;
   std::vector<Submission> asks{*waiter.submission};
@@ -237,9 +253,9 @@ void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victim
   const Decision& decision = plan.decisions.front();
   // Victims, and what leaves, hold what they have until they are gone.
   for (const Eviction& eviction : plan.evictions) {
-    const RunningGang& victim = victims.at({eviction.dialect, eviction.key}).gang;
-    cluster.engine().restore(victim);
-    account_.quota.take(victim.used);
+    const RunningGang gone = what_goes(victims.at({eviction.dialect, eviction.key}).gang, eviction);
+    cluster.engine().restore(gone);
+    account_.quota.take(gone.used);
   }
   for (const Leaver& leaver : leaving) {
     if (goes(leaver)) {
@@ -263,11 +279,12 @@ void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victim
   }
   std::vector<Leaver> evicted;
   for (const Eviction& eviction : plan.evictions) {
-    const Victim& victim = victims.at({eviction.dialect, eviction.key});
+    Victim& victim = victims.at({eviction.dialect, eviction.key});
     evicted.push_back(victim.family->evict(victim.gang, waiter, eviction, now, step));
     waiter.family->told_of_victim(waiter, evicted.back().id, eviction, now, step);
     waiter.blockers.insert(evicted.back().id);
     account_.displace(evicted.back().id);
+    take_spare_off(victim.gang, parts_named(victim.gang, eviction));
   }
   wait_for(waiter, leaving);
   // What they leave over counts for the next one that asks.

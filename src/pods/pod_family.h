@@ -79,6 +79,8 @@ struct Evicted {
   std::string gang;  // the first one, where several start together
   std::map<std::string, std::string> pods;
   Time since = {};
+  // Of its quota, where only pods above its minimum go; nothing: all of it.
+  std::optional<QuotaDemand> used = {};
 };
 
 // A pod of another scheduler that has no node, and names one where room is made for it.
@@ -250,6 +252,13 @@ class PodFamily final : public Family {
   // `by`: who preempts it; nullptr where it goes for nobody in particular.
   void evict(const Bundle& bundle, std::string_view reason, std::string_view why, const Preemptor* by, Time now,
              Step& step);
+  // The same with some of its pods: it goes on without them.
+  Leaver evict_spare(const Bundle& bundle, const RunningGang& victim, const Waiter& by, const Eviction& eviction,
+                     Time now, Step& step);
+  void tell_to_leave(const std::string& pod, std::string_view reason, std::string_view why, const Preemptor* by,
+                     Time now, Step& step);
+  // The quota of a gang, without that of pods above its minimum that leave.
+  [[nodiscard]] QuotaDemand used_by_rest(const std::string& gang) const;
   void give_back(Time now, Step& step);
   void follow_half_bound(Time now);
   [[nodiscard]] bool is_in_flight(const Bundle& bundle);

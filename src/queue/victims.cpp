@@ -32,12 +32,12 @@ class Search {
   VictimOffer find(Offer offer, Ending ending, ShareStrategy strategy) && {
     ending_ = ending;
     for (std::size_t i = 0; i < running_.size(); ++i) {
-      if (running_[i].evictable && !is_of_the_tree(running_[i])) {
+      if (may_go(running_[i]) && !is_of_the_tree(running_[i])) {
         consider_near(i);
       }
     }
     for (std::size_t i = 0; i < running_.size(); ++i) {
-      if (running_[i].evictable && is_of_the_tree(running_[i])) {
+      if (may_go(running_[i]) && is_of_the_tree(running_[i])) {
         consider_far(i);
       }
     }
@@ -98,6 +98,11 @@ class Search {
     std::map<QuotaId, std::optional<QuotaId>> ends;  // of what is short: the lowest parent that both queues share
     std::map<QuotaId, std::vector<QuotaId>> ways;    // its cells that borrow, each with those above that do too
   };
+
+  // Nobody makes room for more pods of a gang by evicting others of it.
+  [[nodiscard]] bool may_go(const RunningGang& gang) const {
+    return gang.evictable && (gang.key != submission_.key || gang.dialect != submission_.dialect);
+  }
 
   [[nodiscard]] bool lower(const RunningGang& gang) const { return gang.priority < submission_.priority; }
 

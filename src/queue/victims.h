@@ -19,6 +19,8 @@ struct VictimCandidate {
   std::size_t position = 0;  // among the running gangs
   EvictionReason reason = EvictionReason::kPreempted;
   bool to_borrow = false;  // as Eviction has it
+  // Of its spare pods only these, ascending; empty: the whole gang.
+  std::vector<std::size_t> spare = {};
 };
 
 // Which gangs of a queue that borrows are offered.

@@ -257,6 +257,125 @@ TEST(LiveKai, PodsAboveTheMinimumFollowWhenThereIsRoom) {
   EXPECT_EQ(api.nodes("elastic").size(), 2U);
 }
 
+constexpr const char* kHigh = R"("priorityClassName":"build-preemptible")";
+
+// A gang of four pods that needs some, on four hosts, and one that asks for hosts of higher priority.
+struct Elastic : KaiApi {
+  explicit Elastic(int min) {
+    racks(1, 4);
+    group("elastic", min);
+    members("elastic", 4, {.phase = "Running"});
+    for (int i = 0; i < 4; ++i) {
+      place(i);
+    }
+    settle();
+  }
+  void place(int i) {
+    pod(fmt::format("elastic-{}", i), {.scheduler = "kai-scheduler",
+                                       .node = fmt::format("n0-{}", i),
+                                       .phase = "Running",
+                                       .annotations = R"("pod-group-name":"elastic")"});
+  }
+  void ask(const std::string& name, int count) {
+    group(name, count, kHigh);
+    members(name, count, {.priority = 75});
+    settle();
+  }
+  [[nodiscard]] std::set<std::string> evicted() const {
+    std::set<std::string> names;
+    for (const Order& order : evictions) {
+      names.insert(order.write.object.name);
+    }
+    return names;
+  }
+  void leave() {
+    for (const Order& order : std::vector<Order>(std::exchange(evictions, {}))) {
+      scheduler.answered(order.id, Answer::kDone, "", now);
+      remove_pod(order.write.object.name);
+    }
+    settle();
+  }
+};
+
+TEST(LiveKai, AnEvictionTakesTheSurplusFirstAndTheGangGoesOn) {
+  Elastic api(1);
+  api.ask("first", 1);
+  EXPECT_EQ(api.evicted(), std::set<std::string>{"elastic-3"});
+  api.leave();
+  EXPECT_EQ(api.nodes("first"), std::set<std::string>{"n0-3"});
+  EXPECT_EQ(api.nodes("elastic").size(), 3U);
+  api.ask("second", 2);
+  EXPECT_EQ(api.evicted(), (std::set<std::string>{"elastic-1", "elastic-2"}));
+  api.leave();
+  EXPECT_EQ(api.nodes("second").size(), 2U);
+  api.ask("third", 1);
+  EXPECT_EQ(api.evicted(), std::set<std::string>{"elastic-0"}) << "only then its last one";
+  EXPECT_LE(api.fullest(), 8);
+}
+
+TEST(LiveKai, BelowItsMinimumAGangGoesWhole) {
+  Elastic api(3);
+  api.ask("first", 2);
+  EXPECT_EQ(api.evicted().size(), 4U);
+  api.leave();
+  EXPECT_EQ(api.nodes("first").size(), 2U);
+}
+
+TEST(LiveKai, WhileItsSurplusWaitsTheRestMayStillBeEvicted) {
+  Elastic api(2);
+  api.ask("first", 2);
+  EXPECT_EQ(api.evicted(), (std::set<std::string>{"elastic-2", "elastic-3"}));
+  api.leave();
+  api.members("elastic", 2, {.node = "", .phase = "Pending"});
+  api.place(0);
+  api.place(1);
+  api.pod("elastic-8", {.scheduler = "kai-scheduler", .annotations = R"("pod-group-name":"elastic")"});
+  api.settle();
+  EXPECT_TRUE(api.pods["elastic-8"].node.empty());
+  api.ask("second", 1);
+  EXPECT_EQ(api.evicted(), (std::set<std::string>{"elastic-0", "elastic-1"}));
+}
+
+TEST(LiveKai, TwoThatAskAtOnceAreGivenDifferentPodsOfTheSurplus) {
+  Elastic api(2);
+  api.group("one", 1, kHigh);
+  api.group("two", 1, kHigh);
+  api.members("one", 1, {.priority = 75});
+  api.members("two", 1, {.priority = 75});
+  api.settle();
+  EXPECT_EQ(api.evicted(), (std::set<std::string>{"elastic-2", "elastic-3"}));
+  api.leave();
+  EXPECT_EQ(api.nodes("one").size(), 1U);
+  EXPECT_EQ(api.nodes("two").size(), 1U);
+  EXPECT_EQ(api.nodes("elastic").size(), 2U);
+}
+
+TEST(LiveKai, AQueueTakesBackTheSurplusAloneAndIsToldWhatIsLeft) {
+  KaiApi api;
+  api.racks(1, 4);
+  api.queue("top", {});
+  api.queue("lender", {.parent = "top", .quota = 16});
+  api.queue("borrower", {.parent = "top", .quota = 16});
+  api.group("elastic", 1, R"("queue":"borrower")");
+  api.members("elastic", 4);
+  api.settle();
+  ASSERT_EQ(api.nodes("elastic").size(), 4U);
+  api.group("own", 2, R"("queue":"lender")");
+  api.members("own", 2, {.priority = 1});
+  api.settle();
+  ASSERT_EQ(api.evictions.size(), 2U);
+  for (const Order& order : std::vector<Order>(api.evictions)) {
+    api.scheduler.answered(order.id, Answer::kDone, "", api.now);
+    api.remove_pod(order.write.object.name);
+  }
+  api.settle();
+  EXPECT_EQ(api.nodes("own").size(), 2U);
+  EXPECT_EQ(api.nodes("elastic").size(), 2U);
+  api.settle();
+  EXPECT_THAT(api.written_to("Queue", "borrower"),
+              HasSubstr(R"("allocated":{"cpu":"0","memory":"0","nvidia.com/gpu":"16"})"));
+}
+
 TEST(LiveKai, TheStatusOfAQueueTellsWhatIsUsedAndAskedForBelowIt) {
   KaiApi api;
   api.racks(1, 2);
