@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/timestamp.h"
 #include "dialects/core/label_selector.h"
 #include "dialects/core/metadata.h"
 #include "dialects/core/priority.h"
@@ -32,6 +33,12 @@ std::string pod_set_of(const PodRecord& pod) {
   }
   return pod.workload != nullptr && pod.workload->templates.size() == 1 ? pod.workload->templates.front().role
                                                                         : std::string();
+}
+
+// Since when its node has it; where that is not known, since it was created.
+std::int64_t since_seconds(const PodRecord& pod) {
+  const json::Value started = text_at(map_at(pod.object.value, "status"), "startTime");
+  return started ? parse_time(started.text()).value_or(pod.created_seconds) : pod.created_seconds;
 }
 
 struct Members {
@@ -188,6 +195,9 @@ class RunningGangs {
       const std::int64_t priority = pod_priority(pod->spec(), intake_.core);
       gang.priority = pod == members.pods.front() ? priority : std::max(gang.priority, priority);
       gang.started_seconds = std::max(gang.started_seconds, pod->created_seconds);
+      const std::int64_t since = since_seconds(*pod);
+      gang.since_seconds = gang.since_seconds == 0 || since == 0 ? std::max(gang.since_seconds, since)
+                                                                 : std::min(gang.since_seconds, since);
     }
     for (const auto& [what, count] : holdings) {
       const auto& [node, requests, pod_set] = what;

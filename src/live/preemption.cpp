@@ -24,6 +24,10 @@ constexpr std::chrono::milliseconds kEvery{250};
 // The usual grace of pods, twice.
 constexpr std::chrono::seconds kPatience{60};
 
+std::int64_t seconds_of(Time time) {
+  return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
 // The parts above its minimum that go; none: the whole gang.
 std::vector<std::size_t> parts_named(const RunningGang& gang, const Eviction& eviction) {
   const std::set<std::string> gone(eviction.spare.begin(), eviction.spare.end());
@@ -222,6 +226,18 @@ void Preemption::look(Asking asking, Time now, Step& step) {
   account_.cluster.forget_running();
 }
 
+// When the first of those may be evicted for it that have not run for long enough.
+std::optional<Time> Preemption::first_free(const Waiter& waiter, const std::map<Key, Victim>& victims, Time now) const {
+  std::optional<Time> first;
+  for (const auto& [key, victim] : victims) {
+    const Time until{std::chrono::seconds(kept_until(account_.quota, *waiter.submission, victim.gang))};
+    if (victim.gang.evictable && until > now) {
+      first = std::min(first.value_or(until), until);
+    }
+  }
+  return first;
+}
+
 // Little changes for it from one moment to the next, and looking is dear.
 void Preemption::refuse(Waiter& waiter, const Decision& decision, Time now, Step& step) {
   waiter.verdict =
@@ -239,6 +255,7 @@ void Preemption::preempt_for(Waiter& waiter, std::map<Key, Victim>& victims, std
   Cluster& cluster = account_.cluster;
   std::vector<Submission> asks{*waiter.submission};
   asks.front().may_evict = asks.front().may_evict && !account_.is_restless(waiter.id);
+  asks.front().now_seconds = seconds_of(now);
   precedence_.let_stand_by(asks);
   const std::int64_t priority = waiter.submission->priority;
   const auto goes = [&](const Leaver& leaver) { return !leaver.priority || *leaver.priority < priority; };
@@ -265,6 +282,10 @@ void Preemption::preempt_for(Waiter& waiter, std::map<Key, Victim>& victims, std
   }
   if (decision.state != GangState::kPlaced) {
     refuse(waiter, decision, now, step);
+    if (const auto free = first_free(waiter, victims, now)) {
+      waiter.preempts_at = std::min(waiter.preempts_at, *free);
+      look_at(waiter.preempts_at);
+    }
     return;
   }
   waiter.fruitless = 0;

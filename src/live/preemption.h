@@ -45,6 +45,8 @@ class Preemption {
   [[nodiscard]] std::vector<WayDemands> outranked_by(const Waiter& waiter, Time now) const;
   void preempt_for(Waiter& waiter, std::map<Key, Victim>& victims, std::vector<Leaver>& leaving, Time now,
                    Step& step);
+  [[nodiscard]] std::optional<Time> first_free(const Waiter& waiter, const std::map<Key, Victim>& victims,
+                                               Time now) const;
   void refuse(Waiter& waiter, const Decision& decision, Time now, Step& step);
 
   Account& account_;

@@ -54,6 +54,7 @@ struct RunningGang {
   std::int64_t priority = 0;
   std::int64_t created_seconds = 0;  // Unix time, of the API object; 0: not known
   std::int64_t started_seconds = 0;  // Unix time; 0: not known, taken for the oldest
+  std::int64_t since_seconds = 0;    // Unix time, since when the first of its pods runs; 0: not known
   bool evictable = true;             // false: no one may evict it, whatever the priorities
   std::vector<Holding> holdings;
   std::vector<ExclusiveHold> exclusives;

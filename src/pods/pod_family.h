@@ -212,7 +212,7 @@ class PodFamily final : public Family {
   void note_promised();
   void read(const std::vector<Bundle>& bundles, Time now, Step& step);
   [[nodiscard]] Result<Reading> read_alone(const Bundle& bundle, Step& step);
-  void take_submission(Submission submission, const Bundle& bundle);
+  void take_submission(Submission submission, const Bundle& bundle, Time now, Step& step);
   void set_unreadable_aside(const std::vector<Bundle>& bundles, Time now, Step& step);
   // The one of the bundle, from now on; and that it does not ask.
   [[nodiscard]] GangWaiter& waiter_of(const Bundle& bundle);
@@ -279,6 +279,7 @@ class PodFamily final : public Family {
   [[nodiscard]] bool still_good(const std::vector<std::string>& pods) const;
   void tell_waiting(Time now, Step& step);
   void tell(const Bundle& bundle, Verdict verdict, Time now, Step& step);
+  void add_delay(const Bundle& bundle, Verdict& verdict, Time now);
   void tell_pods(const LiveGang& gang, const Verdict& verdict, Time now, Step& step);
   void forget(const std::string& pod, Time now);
   void forget_assumed(const std::set<std::string>& pods, Time now);

@@ -50,6 +50,11 @@ struct VictimOffer {
                                        std::span<const RunningGang> running, Offer offer, Ending ending,
                                        ShareStrategy strategy = ShareStrategy::kInitialShare);
 
+// Unix time until which a running gang is no victim of that submission, since it has to have run for so long: what the
+// queue says, or the lowest above it that does; for another queue the lowest that is not above that one as well. 0:
+// nothing keeps it.
+[[nodiscard]] std::int64_t kept_until(const Quota& quota, const Submission& submission, const RunningGang& gang);
+
 // All of them, whatever the ending.
 [[nodiscard]] std::vector<VictimCandidate> victim_candidates(const Quota& quota, const Submission& submission,
                                                              const QuotaDemand& demand,

@@ -18,6 +18,7 @@ struct QueueSpec {
   std::string parent = {};
   int quota = -1;
   int limit = -1;
+  std::string more = {};
 };
 
 struct KaiApi : FakeApi {
@@ -28,11 +29,11 @@ struct KaiApi : FakeApi {
   }
   void queue(const std::string& name, const QueueSpec& spec) {
     send("scheduling.run.ai", "v2", "Queue",
-         fmt::format(R"({{"metadata":{{"name":"{0}","uid":"q-{0}"}},"spec":{{{1}"resources":{{
+         fmt::format(R"({{"metadata":{{"name":"{0}","uid":"q-{0}"}},"spec":{{{1}{4}"resources":{{
                          "gpu":{{"quota":{2},"limit":{3},"overQuotaWeight":1}},
                          "cpu":{{"quota":-1,"limit":-1}},"memory":{{"quota":-1,"limit":-1}}}}}}}})",
                      name, spec.parent.empty() ? "" : fmt::format(R"("parentQueue":"{}",)", spec.parent), spec.quota,
-                     spec.limit));
+                     spec.limit, spec.more));
   }
   void group(const std::string& name, int min, const std::string& more = "", const std::string& status = "{}") {
     send("scheduling.run.ai", "v2alpha2", "PodGroup",
@@ -374,6 +375,78 @@ TEST(LiveKai, AQueueTakesBackTheSurplusAloneAndIsToldWhatIsLeft) {
   api.settle();
   EXPECT_THAT(api.written_to("Queue", "borrower"),
               HasSubstr(R"("allocated":{"cpu":"0","memory":"0","nvidia.com/gpu":"16"})"));
+}
+
+TEST(LiveKai, NobodyOfAQueueIsPreemptedBeforeItHasRunForSoLong) {
+  KaiApi api;
+  api.racks(1, 1);
+  api.queue("top", {.more = R"("preemptMinRuntime":"60s",)"});
+  api.queue("team", {.parent = "top"});
+  api.group("low", 1, R"("queue":"team")");
+  api.pod("low-0", {.scheduler = "kai-scheduler",
+                    .node = "n0-0",
+                    .phase = "Running",
+                    .annotations = R"("pod-group-name":"low")",
+                    .started = "2023-11-14T22:13:20Z"});
+  api.group("high", 1, fmt::format(R"("queue":"team",{})", kHigh));
+  api.members("high", 1, {.priority = 75});
+  for (api.now = kStart + seconds(1); api.now < kStart + seconds(59); api.pass(seconds(1))) {
+    api.decide();
+    EXPECT_THAT(api.evictions, IsEmpty()) << (api.now - kStart).count();
+    ASSERT_TRUE(api.wake) << "it is looked at again when the time has come";
+    EXPECT_LE(*api.wake, kStart + seconds(60));
+  }
+  api.now = kStart + seconds(60);
+  api.decide();
+  EXPECT_EQ(api.evictions.size(), 1U);
+}
+
+TEST(LiveKai, NobodyIsReclaimedBeforeItHasRunForSoLong) {
+  KaiApi api;
+  api.racks(1, 1);
+  api.queue("top", {.more = R"("reclaimMinRuntime":"1h",)"});  // above both: that is not asked
+  api.queue("lender", {.parent = "top", .quota = 8});
+  api.queue("borrower", {.parent = "top", .quota = 0, .more = R"("reclaimMinRuntime":"30s","preemptMinRuntime":"1h",)"});
+  api.group("low", 1, R"("queue":"borrower")");
+  api.pod("low-0", {.scheduler = "kai-scheduler",
+                    .node = "n0-0",
+                    .phase = "Running",
+                    .annotations = R"("pod-group-name":"low")",
+                    .started = "2023-11-14T22:13:20Z"});
+  api.group("own", 1, R"("queue":"lender")");
+  api.members("own", 1);
+  for (api.now = kStart + seconds(1); api.now < kStart + seconds(30); api.pass(seconds(1))) {
+    api.decide();
+    EXPECT_THAT(api.evictions, IsEmpty()) << (api.now - kStart).count();
+  }
+  api.decide();
+  EXPECT_EQ(api.evictions.size(), 1U);
+}
+
+TEST(LiveKai, NobodyIsEvictedForAGangBeforeItsDelayIsOver) {
+  KaiApi api;
+  api.racks(1, 1);
+  api.queue("top", {});
+  api.queue("team", {.parent = "top"});
+  api.group("low", 1, R"("queue":"team")");
+  api.members("low", 1);
+  api.settle();
+  ASSERT_EQ(api.nodes("low").size(), 1U);
+  api.now = kStart;
+  api.send("scheduling.run.ai", "v2alpha2", "PodGroup",
+           R"({"metadata":{"namespace":"default","name":"patient","uid":"k-p","creationTimestamp":"2023-11-14T22:13:20Z"},
+               "spec":{"minMember":1,"queue":"team","priorityClassName":"build-preemptible","preemptionDelay":"40s"}})");
+  api.members("patient", 1, {.priority = 75});
+  for (; api.now < kStart + seconds(40); api.pass(seconds(1))) {
+    api.decide();
+    EXPECT_THAT(api.evictions, IsEmpty()) << (api.now - kStart).count();
+    EXPECT_LE(api.wake.value_or(Time::max()), kStart + seconds(40));
+  }
+  const std::string told = api.written_to("PodGroup", "patient");
+  EXPECT_THAT(told, HasSubstr(R"("reason":"PreemptionDelayNotElapsed")"));
+  EXPECT_THAT(told, HasSubstr("it evicts nobody before 2023-11-14T22:14:00Z"));
+  api.decide();
+  EXPECT_EQ(api.evictions.size(), 1U);
 }
 
 TEST(LiveKai, TheStatusOfAQueueTellsWhatIsUsedAndAskedForBelowIt) {
