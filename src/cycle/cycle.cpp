@@ -369,13 +369,13 @@ class Cycle {
       }
     }
     for (const VictimCandidate& victim : clearing.victims) {
-      quota_.give(cluster_.running()[victim.position].used);
+      quota_.give(used_by(cluster_, victim));
     }
     const bool won = std::any_of(others.begin(), others.end(), [&](const WayDemands& least) {
       return some_are_allowed(least, [&](const QuotaDemand& demand) { return quota_.fits(demand); });
     });
     for (const VictimCandidate& victim : clearing.victims) {
-      quota_.take(cluster_.running()[victim.position].used);
+      quota_.take(used_by(cluster_, victim));
     }
     return won;
   }

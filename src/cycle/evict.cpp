@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "cycle/pieces.h"
 #include "cycle/start.h"
 
 namespace gantree {
@@ -71,7 +72,8 @@ std::string why_not(const PreemptionAnswer& answer, std::size_t candidates) {
 std::map<BudgetId, std::int64_t> broken_budgets(const Cluster& cluster, std::span<const VictimCandidate> victims) {
   std::map<BudgetId, std::int64_t> over;
   for (const VictimCandidate& victim : victims) {
-    for (const auto& [budget, pods] : cluster.running()[victim.position].budgets) {
+    const RunningGang& gang = cluster.running()[victim.position];
+    for (const auto& [budget, pods] : victim.spare.empty() ? gang.budgets : only_spare(gang, victim.spare).budgets) {
       over[budget] += pods;
     }
   }
@@ -105,63 +107,120 @@ std::string what_happens(EvictionReason reason, const RunningGang& gang, const S
                      quota.rules(*gang.queue).name, submission.key.ns, submission.key.name);
 }
 
-// `least`: the alternative with the fewest pods that it may start with.
-ClearingSearch clearing_among(const VictimOffer& offer, Cluster& cluster, Quota& quota, const Submission& submission,
-                              const Alternative& alternative, const Alternative& least) {
-  const QuotaDemand demand = demand_of(least);
-  const std::vector<VictimCandidate>& candidates = offer.candidates;
+// What is looked for: a place for `least`, the alternative with the fewest pods that it may start with.
+struct Asked {
+  Cluster& cluster;
+  Quota& quota;
+  const Submission& submission;
+  const Alternative& alternative;
+  const Alternative& least;
+};
+
+struct Choice {
+  ClearingSearch search;
+  std::vector<Piece> chosen;
+};
+
+// The cheapest of these; `gangs`: of how many running gangs they are.
+Choice choose_among(const Asked& asked, std::span<const Piece> pieces, std::span<const OwnPart> within,
+                    std::size_t gangs_offered) {
+  const QuotaDemand demand = demand_of(asked.least);
   std::vector<const RunningGang*> gangs;
-  for (const VictimCandidate& candidate : candidates) {
-    gangs.push_back(&cluster.running()[candidate.position]);
+  for (const Piece& piece : pieces) {
+    gangs.push_back(piece.gang);
   }
   const auto admits = [&](std::span<const std::size_t> gone) {
-    const WithoutThem without(quota, gangs, gone);
-    return quota.fits(demand, submission.borrowing) && stay_within(quota, submission, offer.within);
+    const WithoutThem without(asked.quota, gangs, gone);
+    return asked.quota.fits(demand, asked.submission.borrowing) && stay_within(asked.quota, asked.submission, within);
   };
   std::vector<std::size_t> all(gangs.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   if (!admits(all)) {
-    return {.found = {}, .why_not = why_not({}, candidates.size()), .searched = 0, .hopeless = true};
+    return {.search = {.found = {}, .why_not = why_not({}, gangs_offered), .searched = 0, .hopeless = true},
+            .chosen = {}};
   }
-  const Gang placed = to_place(least, least.gang);
-  PreemptionAnswer answer = find_victims(
-      cluster.engine(), {.gang = placed, .candidates = gangs, .budgets = cluster.budgets(), .admits = admits});
+  const Gang placed = to_place(asked.least, asked.least.gang);
+  PreemptionAnswer answer =
+      find_victims(asked.cluster.engine(),
+                   {.gang = placed, .candidates = gangs, .budgets = asked.cluster.budgets(), .admits = admits});
   if (answer.verdict != PreemptionVerdict::kFound) {
-    return {.found = {},
-            .why_not = why_not(answer, candidates.size()),
-            .searched = 1,
-            .hopeless = answer.verdict == PreemptionVerdict::kNone};
+    return {.search = {.found = {},
+                       .why_not = why_not(answer, gangs_offered),
+                       .searched = 1,
+                       .hopeless = answer.verdict == PreemptionVerdict::kNone},
+            .chosen = {}};
   }
-  Clearing found;
-  found.alternative = alternative;
+  Choice choice{.search = {.found = Clearing(), .why_not = {}, .searched = 1}, .chosen = {}};
   for (const std::size_t i : answer.victims) {
-    found.victims.push_back(candidates[i]);
+    choice.chosen.push_back(pieces[i]);
   }
+  Clearing& found = *choice.search.found;
+  found.alternative = asked.alternative;
+  found.victims = victims_of(choice.chosen);
   found.cost = answer.cost;
-  found.gang = least.gang;
+  found.cost.gangs = std::count_if(found.victims.begin(), found.victims.end(),
+                                   [](const VictimCandidate& victim) { return victim.spare.empty(); });
+  found.gang = asked.least.gang;
   found.outcome = std::move(answer.outcome);
-  found.considered =
-      fmt::format("{} of {} that may be evicted, the cheapest choice{}; {} looked at", found.victims.size(),
-                  counted(candidates.size(), "running gang"), answer.exact ? "" : " found",
-                  counted(static_cast<std::size_t>(std::max(0, answer.domains)), "domain"));
-  return {.found = std::move(found), .why_not = {}, .searched = 1};
+  found.considered = fmt::format("{} of {} that may be evicted, the cheapest choice{}; {} looked at",
+                                 found.victims.size(), counted(gangs_offered, "running gang"),
+                                 answer.exact ? "" : " found",
+                                 counted(static_cast<std::size_t>(std::max(0, answer.domains)), "domain"));
+  return choice;
+}
+
+// Pods above a minimum count as no gang, so that they go before gangs whose priority is as high.
+ClearingSearch clearing_among(const VictimOffer& offer, const Asked& asked) {
+  const std::size_t gangs = offer.candidates.size();
+  const Pieces pieces(asked.cluster.running(), offer.candidates);
+  Choice any = choose_among(asked, pieces.all(), offer.within, gangs);
+  if (pieces.spare().empty() || !any.search.found) {
+    return std::move(any.search);
+  }
+  if (pieces.is_torn(any.chosen)) {
+    const int searched = any.search.searched;
+    any = choose_among(asked, pieces.whole_or_spare(any.chosen), offer.within, gangs);
+    any.search.searched += searched;
+  }
+  Choice spare = choose_among(asked, pieces.spare(), offer.within, gangs);
+  ClearingSearch& better =
+      spare.search.found && (!any.search.found || spare.search.found->cost < any.search.found->cost) ? spare.search
+                                                                                                     : any.search;
+  better.searched = any.search.searched + spare.search.searched;
+  return std::move(better);
 }
 
 // How often one is left out of the offer because the cheapest choice would take too much by share: each costs a search.
 constexpr int kMostLeftOut = 8;
+
+// As one_too_many() has it, of gangs of which only some pods may go.
+std::optional<std::size_t> excess_of(const Cluster& cluster, const Quota& quota, const Submission& submission,
+                                     const QuotaDemand& demand, std::span<const VictimCandidate> victims,
+                                     ShareStrategy strategy) {
+  std::vector<RunningGang> gone;
+  std::vector<VictimCandidate> chosen(victims.begin(), victims.end());
+  for (VictimCandidate& victim : chosen) {
+    const RunningGang& gang = cluster.running()[victim.position];
+    victim.position = gone.size();
+    gone.push_back(victim.spare.empty() ? gang : only_spare(gang, victim.spare));
+  }
+  const auto one = one_too_many(quota, submission, demand, gone, chosen, strategy);
+  return one ? std::optional(victims[*one].position) : std::nullopt;
+}
 
 // Where gangs are taken back all are looked at first, as only some may run where room is needed. If the cheapest
 // of them together are more than their queues borrow, those remain of which any may go. By share, one after the other
 // is left out of whom too much would be taken.
 ClearingSearch clearing_with(Ending ending, std::optional<ShareStrategy> shares, Cluster& cluster, Quota& quota,
                              const Submission& submission, const Alternative& alternative, const Alternative& least) {
+  const Asked asked{cluster, quota, submission, alternative, least};
   const QuotaDemand demand = demand_of(least);
   const ShareStrategy strategy = shares.value_or(ShareStrategy::kInitialShare);
   const auto candidates = [&](Offer offer) {
     return victim_offer(quota, submission, demand, cluster.running(), offer, ending, strategy);
   };
   const auto excess = [&](const ClearingSearch& search) {
-    return one_too_many(quota, submission, demand, cluster.running(), search.found->victims, strategy);
+    return excess_of(cluster, quota, submission, demand, search.found->victims, strategy);
   };
   VictimOffer offered = candidates(Offer::kAll);
   if (offered.candidates.empty()) {
@@ -170,7 +229,7 @@ ClearingSearch clearing_with(Ending ending, std::optional<ShareStrategy> shares,
   const std::size_t all = offered.candidates.size();
   ClearingSearch search;
   for (int left_out = 0; left_out <= (shares ? kMostLeftOut : 0); ++left_out) {
-    search = clearing_among(offered, cluster, quota, submission, alternative, least);
+    search = clearing_among(offered, asked);
     if (!search.found) {
       break;
     }
@@ -185,7 +244,7 @@ ClearingSearch clearing_with(Ending ending, std::optional<ShareStrategy> shares,
   if (!shares && lowest.candidates.size() == all) {
     return search;
   }
-  search = clearing_among(lowest, cluster, quota, submission, alternative, least);
+  search = clearing_among(lowest, asked);
   search.hopeless = hopeless;
   if (shares && search.found && excess(search)) {
     return {.found = {}, .why_not = "evicting others would take more from their queues than their shares allow"};
@@ -230,6 +289,11 @@ ClearingSearch clearing_for(Cluster& cluster, Quota& quota, const Submission& su
 
 }  // namespace
 
+QuotaDemand used_by(const Cluster& cluster, const VictimCandidate& victim) {
+  const RunningGang& gang = cluster.running()[victim.position];
+  return victim.spare.empty() ? gang.used : only_spare(gang, victim.spare).used;
+}
+
 ClearingSearch find_clearing(Cluster& cluster, Quota& quota, const Submission& submission,
                              const Alternative& alternative) {
   return submission.may_evict && !cluster.running().empty() ? clearing_for(cluster, quota, submission, alternative)
@@ -272,9 +336,14 @@ std::vector<Eviction> clear(Cluster& cluster, Quota& quota, const Submission& su
   // From the last to the first, so that positions stay true.
   for (std::size_t i = clearing.victims.size(); i-- > 0;) {
     const VictimCandidate& victim = clearing.victims[i];
-    const RunningGang gang = cluster.evict(victim.position);
-    quota.give(gang.used);
     Eviction& eviction = evictions.emplace_back();
+    for (const std::size_t part : victim.spare) {
+      const std::vector<std::string>& pods = cluster.running()[victim.position].spare[part].pods;
+      eviction.spare.insert(eviction.spare.end(), pods.begin(), pods.end());
+    }
+    const RunningGang gang = victim.spare.empty() ? cluster.evict(victim.position)
+                                                  : cluster.evict_spare(victim.position, victim.spare);
+    quota.give(gang.used);
     eviction.key = gang.key;
     eviction.dialect = gang.dialect;
     eviction.by = submission.key;
@@ -283,7 +352,10 @@ std::vector<Eviction> clear(Cluster& cluster, Quota& quota, const Submission& su
     eviction.pods = gang.pods();
     eviction.to_borrow = victim.to_borrow;
     const std::string what = what_happens(victim.reason, gang, submission, quota);
-    eviction.message = fmt::format("{} ({}){}", what, clearing.considered, names_broken(gang, broken, cluster));
+    const std::string some =
+        victim.spare.empty() ? ""
+                             : fmt::format("; only {} above its minimum", counted(eviction.spare.size(), "pod"));
+    eviction.message = fmt::format("{} ({}){}{}", what, clearing.considered, some, names_broken(gang, broken, cluster));
   }
   std::reverse(evictions.begin(), evictions.end());
   return evictions;

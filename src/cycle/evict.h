@@ -30,6 +30,9 @@ struct ClearingSearch {
   bool hopeless = false;  // whoever may be evicted leaves, it is not enough
 };
 
+// What a victim uses of quota.
+[[nodiscard]] QuotaDemand used_by(const Cluster& cluster, const VictimCandidate& victim);
+
 // Evicts nothing: cluster and quota are as before when it returns.
 [[nodiscard]] ClearingSearch find_clearing(Cluster& cluster, Quota& quota, const Submission& submission,
                                            const Alternative& alternative);

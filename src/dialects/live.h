@@ -32,6 +32,9 @@ struct Verdict {
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
+// In the message of a gang that waits, before the time from which others are evicted for it.
+inline constexpr std::string_view kEvictsNobodyBefore = "it evicts nobody before ";
+
 // A cell of a queue, and what gangs ask for there: those that run, and those that wait.
 struct CellFigures {
   QuotaCell cell;

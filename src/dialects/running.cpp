@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/timestamp.h"
 #include "dialects/core/label_selector.h"
 #include "dialects/core/metadata.h"
 #include "dialects/core/priority.h"
@@ -32,6 +33,12 @@ std::string pod_set_of(const PodRecord& pod) {
   }
   return pod.workload != nullptr && pod.workload->templates.size() == 1 ? pod.workload->templates.front().role
                                                                         : std::string();
+}
+
+// Since when its node has it; where that is not known, since it was created.
+std::int64_t since_seconds(const PodRecord& pod) {
+  const json::Value started = text_at(map_at(pod.object.value, "status"), "startTime");
+  return started ? parse_time(started.text()).value_or(pod.created_seconds) : pod.created_seconds;
 }
 
 struct Members {
@@ -66,6 +73,7 @@ class RunningGangs {
       RunningGang gang = gang_of(key, members);
       if (Dialect* dialect = find(members.dialect)) {
         dialect->describe(members.workload, members.pods, intake_, gang);
+        weigh_spare(members, gang);
       }
       intake_.quota.take({gang.used}, {1});
       intake_.cluster.add_running(std::move(gang));
@@ -147,6 +155,30 @@ class RunningGangs {
     }
   }
 
+  // What each part above the minimum holds, and the budgets that protect it.
+  void weigh_spare(const Members& members, RunningGang& gang) {
+    std::map<std::string, const PodRecord*> by_name;
+    for (const PodRecord* pod : gang.spare.empty() ? std::vector<const PodRecord*>() : members.pods) {
+      by_name.emplace(std::string(pod->ns) + "/" + std::string(pod->name), pod);
+    }
+    for (SparePods& spare : gang.spare) {
+      std::map<BudgetId, int> under;
+      for (const std::string& name : spare.pods) {
+        const PodRecord& pod = *by_name.at(name);
+        spare.holdings.push_back({.node = intake_.cluster.inventory().reserve(pod.node),
+                                  .requests = pod.requests,
+                                  .count = 1,
+                                  .pod_set = pod_set_of(pod)});
+        if (const auto covering = covered_.find(&pod); covering != covered_.end()) {
+          for (const std::size_t b : covering->second) {
+            ++under[make_id<DisruptionBudgetTag>(b)];
+          }
+        }
+      }
+      spare.budgets.assign(under.begin(), under.end());
+    }
+  }
+
   RunningGang gang_of(const GangKey& key, const Members& members) {
     RunningGang gang;
     gang.key = key;
@@ -163,6 +195,9 @@ class RunningGangs {
       const std::int64_t priority = pod_priority(pod->spec(), intake_.core);
       gang.priority = pod == members.pods.front() ? priority : std::max(gang.priority, priority);
       gang.started_seconds = std::max(gang.started_seconds, pod->created_seconds);
+      const std::int64_t since = since_seconds(*pod);
+      gang.since_seconds = gang.since_seconds == 0 || since == 0 ? std::max(gang.since_seconds, since)
+                                                                 : std::min(gang.since_seconds, since);
     }
     for (const auto& [what, count] : holdings) {
       const auto& [node, requests, pod_set] = what;

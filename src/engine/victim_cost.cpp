@@ -17,7 +17,7 @@ Victims::Victims(std::span<const RunningGang* const> candidates, std::span<const
     if (!gang.evictable) {
       continue;
     }
-    Member member{.gang = &gang, .position = position, .pods = gang.pods()};
+    Member member{.gang = &gang, .position = position, .pods = gang.pods() + gang.more_pods};
     for (const auto& [budget, pods] : gang.budgets) {
       GANTREE_CHECK(budget.index() < allowed_.size());
       member.excess_alone += excess(budget, pods);

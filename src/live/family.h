@@ -85,7 +85,8 @@ class Family {
   // Those that leave. One that does not go, though it has had time for it, is not waited for.
   virtual void add_leavers(Time now, std::vector<Leaver>& leavers) = 0;
   [[nodiscard]] virtual bool still_leaves(const std::string& id) const = 0;
-  // Evicts one of its victims for another gang, of this or another family.
+  // Evicts one of its victims for another gang, of this or another family: all of it, or only the pods above its
+  // minimum that the eviction names.
   virtual Leaver evict(const RunningGang& victim, const Waiter& by, const Eviction& eviction, Time now, Step& step) = 0;
   // A gang of that priority, of whichever family, was given room on those hosts which others have still to leave.
   virtual void make_way(const std::set<std::string>& /*hosts*/, std::int64_t /*priority*/, Step&) {}

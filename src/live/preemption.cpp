@@ -24,6 +24,26 @@ constexpr std::chrono::milliseconds kEvery{250};
 // The usual grace of pods, twice.
 constexpr std::chrono::seconds kPatience{60};
 
+std::int64_t seconds_of(Time time) {
+  return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+// The parts above its minimum that go; none: the whole gang.
+std::vector<std::size_t> parts_named(const RunningGang& gang, const Eviction& eviction) {
+  const std::set<std::string> gone(eviction.spare.begin(), eviction.spare.end());
+  std::vector<std::size_t> parts;
+  for (std::size_t i = 0; i < gang.spare.size(); ++i) {
+    if (!gang.spare[i].pods.empty() && gone.contains(gang.spare[i].pods.front())) {
+      parts.push_back(i);
+    }
+  }
+  return parts;
+}
+
+RunningGang what_goes(const RunningGang& gang, const Eviction& eviction) {
+  return eviction.spare.empty() ? gang : only_spare(gang, parts_named(gang, eviction));
+}
+
 }  // namespace
 
 // Whether it takes nothing by share now, though others like it may: it gave way itself, and nothing has ended since.
@@ -206,6 +226,18 @@ void Preemption::look(Asking asking, Time now, Step& step) {
   account_.cluster.forget_running();
 }
 
+// When the first of those may be evicted for it that have not run for long enough.
+std::optional<Time> Preemption::first_free(const Waiter& waiter, const std::map<Key, Victim>& victims, Time now) const {
+  std::optional<Time> first;
+  for (const auto& [key, victim] : victims) {
+    const Time until{std::chrono::seconds(kept_until(account_.quota, *waiter.submission, victim.gang))};
+    if (victim.gang.evictable && until > now) {
+      first = std::min(first.value_or(until), until);
+    }
+  }
+  return first;
+}
+
 // Little changes for it from one moment to the next, and looking is dear.
 void Preemption::refuse(Waiter& waiter, const Decision& decision, Time now, Step& step) {
   waiter.verdict =
@@ -218,11 +250,12 @@ void Preemption::refuse(Waiter& waiter, const Decision& decision, Time now, Step
   look_at(waiter.preempts_at);
 }
 
-void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victims, std::vector<Leaver>& leaving,
+void Preemption::preempt_for(Waiter& waiter, std::map<Key, Victim>& victims, std::vector<Leaver>& leaving,
                              Time now, Step& step) {
   Cluster& cluster = account_.cluster;
   std::vector<Submission> asks{*waiter.submission};
   asks.front().may_evict = asks.front().may_evict && !account_.is_restless(waiter.id);
+  asks.front().now_seconds = seconds_of(now);
   precedence_.let_stand_by(asks);
   const std::int64_t priority = waiter.submission->priority;
   const auto goes = [&](const Leaver& leaver) { return !leaver.priority || *leaver.priority < priority; };
@@ -237,9 +270,9 @@ void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victim
   const Decision& decision = plan.decisions.front();
   // Victims, and what leaves, hold what they have until they are gone.
   for (const Eviction& eviction : plan.evictions) {
-    const RunningGang& victim = victims.at({eviction.dialect, eviction.key}).gang;
-    cluster.engine().restore(victim);
-    account_.quota.take(victim.used);
+    const RunningGang gone = what_goes(victims.at({eviction.dialect, eviction.key}).gang, eviction);
+    cluster.engine().restore(gone);
+    account_.quota.take(gone.used);
   }
   for (const Leaver& leaver : leaving) {
     if (goes(leaver)) {
@@ -249,6 +282,10 @@ void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victim
   }
   if (decision.state != GangState::kPlaced) {
     refuse(waiter, decision, now, step);
+    if (const auto free = first_free(waiter, victims, now)) {
+      waiter.preempts_at = std::min(waiter.preempts_at, *free);
+      look_at(waiter.preempts_at);
+    }
     return;
   }
   waiter.fruitless = 0;
@@ -263,11 +300,12 @@ void Preemption::preempt_for(Waiter& waiter, const std::map<Key, Victim>& victim
   }
   std::vector<Leaver> evicted;
   for (const Eviction& eviction : plan.evictions) {
-    const Victim& victim = victims.at({eviction.dialect, eviction.key});
+    Victim& victim = victims.at({eviction.dialect, eviction.key});
     evicted.push_back(victim.family->evict(victim.gang, waiter, eviction, now, step));
     waiter.family->told_of_victim(waiter, evicted.back().id, eviction, now, step);
     waiter.blockers.insert(evicted.back().id);
     account_.displace(evicted.back().id);
+    take_spare_off(victim.gang, parts_named(victim.gang, eviction));
   }
   wait_for(waiter, leaving);
   // What they leave over counts for the next one that asks.

@@ -94,6 +94,8 @@ struct Eviction {
   std::string message;  // one sentence: for whom, and what was considered
   std::int64_t priority = 0;
   int pods = 0;
+  // Where only pods above its minimum go: those, as namespace/name. Empty: the whole gang.
+  std::vector<std::string> spare = {};
   bool to_borrow = false;  // of one that is reclaimed: by a queue that may evict though it borrows
 };
 

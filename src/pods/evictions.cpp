@@ -81,7 +81,8 @@ bool PodFamily::waits_for(const std::string& leaver) const {
 }
 
 // The bundles all of whose pods are settled on nodes, of lower priority than that or in a queue, whose rules count
-// instead; not what Kueue's queues have admitted, which goes as a whole or not at all.
+// instead; not what Kueue's queues have admitted, which goes as a whole or not at all. Of gangs with queues some pods
+// may wait: if it is for more than its minimum is seen when it has been read.
 std::vector<PodFamily::Bundle> PodFamily::evictable(std::int64_t below) {
   std::vector<Bundle> found;
   const auto lowest = table_.lowest_bound();
@@ -102,7 +103,7 @@ std::vector<PodFamily::Bundle> PodFamily::evictable(std::int64_t below) {
   };
   const auto all_settled = [&](const std::string& id) {
     const LiveGang* gang = table_.find(id);
-    return gang == nullptr || (gang->waiting == 0 && std::all_of(gang->pods.begin(), gang->pods.end(), settled));
+    return gang == nullptr || ((gang->waiting == 0 || is_of_queues(id)) && std::all_of(gang->pods.begin(), gang->pods.end(), settled));
   };
   for (const auto& [id, gang] : table_.gangs()) {
     if (gang.placed == 0 || !all_settled(id)) {
@@ -186,7 +187,9 @@ void PodFamily::add_victims(std::int64_t below, std::vector<Victim>& victims) {
   read_running(bundles);
   for (const Bundle& bundle : bundles) {
     const ReadRunning& known = *running_.at(bundle.front());
-    if (!known.gang) {
+    const LiveGang* first = table_.find(bundle.front());
+    const bool waits = first != nullptr && first->waiting > 0;
+    if (!known.gang || (waits && !known.gang->has_minimum)) {
       continue;
     }
     Victim& victim = victims.emplace_back(Victim{.family = this, .gang = *known.gang, .labels = known.labels});
@@ -197,7 +200,7 @@ void PodFamily::add_victims(std::int64_t below, std::vector<Victim>& victims) {
 void PodFamily::add_leavers(Time now, std::vector<Leaver>& leavers) {
   std::set<std::string> counted;
   for (const auto& [id, evicted] : evicted_) {
-    Leaver leaver{.id = id, .used = quota_use_.of(evicted.gang)};
+    Leaver leaver{.id = id, .used = evicted.used ? *evicted.used : used_by_rest(evicted.gang)};
     for (const auto& [key, uid] : evicted.pods) {
       if (!cluster_.node_of(key).empty() && counted.insert(key).second) {
         leaver.pods.push_back(key);
@@ -240,8 +243,11 @@ Preemptor PodFamily::preemptor_of(const Waiter& waiter) {
 
 Leaver PodFamily::evict(const RunningGang& victim, const Waiter& by, const Eviction& eviction, Time now, Step& step) {
   const Bundle bundle = table_.bundle(GangTable::id_of(victim.key));
+  if (!eviction.spare.empty()) {
+    return evict_spare(bundle, victim, by, eviction, now, step);
+  }
   const std::string& front = bundle.front();
-  Leaver leaver{.id = front.starts_with('/') ? pod_id(front.substr(1)) : "gang " + front, .used = quota_use_.of(front)};
+  Leaver leaver{.id = front.starts_with('/') ? pod_id(front.substr(1)) : "gang " + front, .used = used_by_rest(front)};
   Evicted& evicted = evicted_[leaver.id];
   evicted.gang = front;
   evicted.since = now;
@@ -258,6 +264,53 @@ Leaver PodFamily::evict(const RunningGang& victim, const Waiter& by, const Evict
   const Preemptor preemptor = preemptor_of(by);
   evict(bundle, to_string(eviction.reason), eviction.message, &preemptor, now, step);
   return leaver;
+}
+
+Leaver PodFamily::evict_spare(const Bundle& bundle, const RunningGang& victim, const Waiter& by,
+                              const Eviction& eviction, Time now, Step& step) {
+  const std::string& front = bundle.front();
+  std::string id = pod_id(eviction.spare.front());
+  if (eviction.spare.size() > 1) {
+    id += fmt::format(" and {} more of gang {}", eviction.spare.size() - 1, front);
+  }
+  Evicted& evicted = evicted_[id];
+  evicted.gang = front;
+  evicted.since = now;
+  QuotaDemand used;
+  for (const SparePods& spare : victim.spare) {
+    const auto named = [&](const std::string& pod) {
+      return std::find(eviction.spare.begin(), eviction.spare.end(), pod) != eviction.spare.end();
+    };
+    if (std::any_of(spare.pods.begin(), spare.pods.end(), named)) {
+      used = Quota::sum({used, spare.used}, {1, 1});
+    }
+  }
+  evicted.used = used;
+  Leaver leaver{.id = id, .used = used};
+  const Preemptor preemptor = preemptor_of(by);
+  step.news.push_back(fmt::format("evicting {} pods above the minimum of gang \"{}\", which {}", eviction.spare.size(),
+                                  front, eviction.message));
+  for (const std::string& key : eviction.spare) {
+    const LivePod* pod = table_.find_pod(key);
+    if (pod != nullptr && !pod->node.empty() && !pod->ended()) {
+      evicted.pods.emplace(key, pod->uid);
+      leaver.pods.push_back(key);
+      tell_to_leave(key, to_string(eviction.reason), eviction.message, &preemptor, now, step);
+    }
+  }
+  return leaver;
+}
+
+QuotaDemand PodFamily::used_by_rest(const std::string& gang) const {
+  QuotaDemand used = quota_use_.of(gang);
+  for (const auto& [id, evicted] : evicted_) {
+    if (evicted.gang == gang && evicted.used && !evicted.pods.empty()) {
+      for (const auto& [cell, amount] : *evicted.used) {
+        used.emplace_back(cell, -amount);
+      }
+    }
+  }
+  return Quota::sum({used}, {1});
 }
 
 // Takes back what a plan gave away.
@@ -283,19 +336,23 @@ void PodFamily::evict(const Bundle& bundle, std::string_view reason, std::string
                             .message = fmt::format("its pods were evicted: it {}", why)};
     unreported_.insert(id);
     for (const std::string& key : gang->pods) {
-      const LivePod& pod = *table_.find_pod(key);
-      if (pod.node.empty() || pod.ended() || pod.deleting) {
-        continue;
-      }
-      order_pod(step, by ? OpenOrder{.verb = WriteVerb::kPreempt,
-                                     .pod = key,
-                                     .body = preempt_pod(pod_ref(key, pod.uid), *by, now).body}
-                         : OpenOrder{.verb = WriteVerb::kEvict, .pod = key});
-      notify(step,
-             {.about = pod_ref(key, pod.uid), .warning = true, .reason = reason, .action = "Evicting", .note = why},
-             now);
+      tell_to_leave(key, reason, why, by, now, step);
     }
   }
+}
+
+void PodFamily::tell_to_leave(const std::string& key, std::string_view reason, std::string_view why,
+                              const Preemptor* by, Time now, Step& step) {
+  const LivePod& pod = *table_.find_pod(key);
+  if (pod.node.empty() || pod.ended() || pod.deleting) {
+    return;
+  }
+  order_pod(step, by ? OpenOrder{.verb = WriteVerb::kPreempt,
+                                 .pod = key,
+                                 .body = preempt_pod(pod_ref(key, pod.uid), *by, now).body}
+                     : OpenOrder{.verb = WriteVerb::kEvict, .pod = key});
+  notify(step, {.about = pod_ref(key, pod.uid), .warning = true, .reason = reason, .action = "Evicting", .note = why},
+         now);
 }
 
 // Another pod may have come under the same name.

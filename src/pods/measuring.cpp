@@ -140,11 +140,17 @@ void PodFamily::report_queues(Time now, Step& step) {
 void PodFamily::add_usage(std::vector<RunningGang>& running, std::vector<QuotaDemand>& leaving) const {
   quota_use_.each([&](const std::string& gang, const RunningGang& used) {
     if (evicted_.contains("gang " + gang)) {
-      leaving.push_back(used.used);
+      leaving.push_back(used_by_rest(gang));
     } else if (used.queue) {  // else it was granted a moment ago, and nobody evicts it
       running.push_back(used);
+      running.back().used = used_by_rest(gang);
     }
   });
+  for (const auto& [id, evicted] : evicted_) {
+    if (evicted.used) {
+      leaving.push_back(*evicted.used);
+    }
+  }
 }
 
 }  // namespace gantree

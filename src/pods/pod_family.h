@@ -79,6 +79,8 @@ struct Evicted {
   std::string gang;  // the first one, where several start together
   std::map<std::string, std::string> pods;
   Time since = {};
+  // Of its quota, where only pods above its minimum go; nothing: all of it.
+  std::optional<QuotaDemand> used = {};
 };
 
 // A pod of another scheduler that has no node, and names one where room is made for it.
@@ -210,7 +212,7 @@ class PodFamily final : public Family {
   void note_promised();
   void read(const std::vector<Bundle>& bundles, Time now, Step& step);
   [[nodiscard]] Result<Reading> read_alone(const Bundle& bundle, Step& step);
-  void take_submission(Submission submission, const Bundle& bundle);
+  void take_submission(Submission submission, const Bundle& bundle, Time now, Step& step);
   void set_unreadable_aside(const std::vector<Bundle>& bundles, Time now, Step& step);
   // The one of the bundle, from now on; and that it does not ask.
   [[nodiscard]] GangWaiter& waiter_of(const Bundle& bundle);
@@ -250,6 +252,13 @@ class PodFamily final : public Family {
   // `by`: who preempts it; nullptr where it goes for nobody in particular.
   void evict(const Bundle& bundle, std::string_view reason, std::string_view why, const Preemptor* by, Time now,
              Step& step);
+  // The same with some of its pods: it goes on without them.
+  Leaver evict_spare(const Bundle& bundle, const RunningGang& victim, const Waiter& by, const Eviction& eviction,
+                     Time now, Step& step);
+  void tell_to_leave(const std::string& pod, std::string_view reason, std::string_view why, const Preemptor* by,
+                     Time now, Step& step);
+  // The quota of a gang, without that of pods above its minimum that leave.
+  [[nodiscard]] QuotaDemand used_by_rest(const std::string& gang) const;
   void give_back(Time now, Step& step);
   void follow_half_bound(Time now);
   [[nodiscard]] bool is_in_flight(const Bundle& bundle);
@@ -270,6 +279,7 @@ class PodFamily final : public Family {
   [[nodiscard]] bool still_good(const std::vector<std::string>& pods) const;
   void tell_waiting(Time now, Step& step);
   void tell(const Bundle& bundle, Verdict verdict, Time now, Step& step);
+  void add_delay(const Bundle& bundle, Verdict& verdict, Time now);
   void tell_pods(const LiveGang& gang, const Verdict& verdict, Time now, Step& step);
   void forget(const std::string& pod, Time now);
   void forget_assumed(const std::set<std::string>& pods, Time now);

@@ -39,6 +39,9 @@ void QuotaUse::translate(Submission& submission) const {
 void QuotaUse::translate(RunningGang& gang) const {
   gang.queue = on_account(gang.queue);
   gang.used = on_account(std::move(gang.used));
+  for (SparePods& spare : gang.spare) {
+    spare.used = on_account(std::move(spare.used));
+  }
 }
 
 void QuotaUse::grant(const std::string& gang, const QuotaDemand& demand) {

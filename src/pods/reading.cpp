@@ -211,7 +211,7 @@ void PodFamily::read(const std::vector<Bundle>& bundles, Time now, Step& step) {
     }
     // Where there is more than one, the others have their turn when this one has started.
     if (asking.insert(bundle).second) {
-      take_submission(std::move(submission), *bundle);
+      take_submission(std::move(submission), *bundle, now, step);
     }
   }
   for (const Bundle& bundle : bundles) {
@@ -221,7 +221,7 @@ void PodFamily::read(const std::vector<Bundle>& bundles, Time now, Step& step) {
   }
 }
 
-void PodFamily::take_submission(Submission submission, const Bundle& bundle) {
+void PodFamily::take_submission(Submission submission, const Bundle& bundle, Time now, Step& step) {
   GangWaiter& waiter = waiter_of(bundle);
   const std::string& front = bundle.front();
   if (std::find(bundle.begin(), bundle.end(), GangTable::id_of(submission.key)) == bundle.end()) {
@@ -235,6 +235,12 @@ void PodFamily::take_submission(Submission submission, const Bundle& bundle) {
   }
   quota_use_.translate(submission);
   figures_changed_ = figures_changed_ || submission.queue.has_value();
+  const Time evicts_from{std::chrono::seconds(submission.evicts_from_seconds)};
+  if (now < evicts_from && submission.may_evict) {
+    submission.may_evict = false;
+    look_again_.emplace(evicts_from, front);
+    step.wake_by(evicts_from);
+  }
   submission.may_evict = submission.may_evict && options_.preemption;
   const std::uint64_t shape = shape_of(submission);
   const bool same = waiter.asks && waiter.shape == shape && waiter.submission->key == submission.key;

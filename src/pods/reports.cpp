@@ -48,8 +48,22 @@ void PodFamily::notify(Step& step, const Notice& notice, Time now) {
   order(step, Urgency::kEvent, event(notice, options_.instance, ++events_, now));
 }
 
+// A gang that would have others evicted, and has to wait for that.
+void PodFamily::add_delay(const Bundle& bundle, Verdict& verdict, Time now) {
+  const auto waiter = waiters_.find(bundle.front());
+  if (waiter == waiters_.end() || !waiter->second.submission ||
+      (verdict.reason != Reason::kTopologyBusy && verdict.reason != Reason::kQuotaExceeded)) {
+    return;
+  }
+  const Time from{std::chrono::seconds(waiter->second.submission->evicts_from_seconds)};
+  if (now < from) {
+    verdict.message += fmt::format("; {}{}", kEvictsNobodyBefore, rfc3339(from));
+  }
+}
+
 void PodFamily::tell(const Bundle& bundle, Verdict verdict, Time now, Step& step) {
   const bool placed = verdict.state == GangState::kPlaced;
+  add_delay(bundle, verdict, now);
   if (verdict.reason == Reason::kGangIncomplete && !placed) {
     Time since = now;
     for (const std::string& id : bundle) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gantree {
 
@@ -28,6 +29,13 @@ enum class ShareStrategy : std::uint8_t {
   kInitialShare,  // it ends with less than the other would have, were any one of its victims still there
 };
 
+// How long a gang of a queue runs before it may be evicted: by others of its own queue, and of others.
+struct LeastRun {
+  std::string queue;  // that says so, or one above which does
+  std::optional<std::int64_t> within_seconds = {};
+  std::optional<std::int64_t> reclaim_seconds = {};
+};
+
 struct QueueRules {
   std::string name;  // as messages name it: ClusterQueue "team-a"
   // Queues of one tree lend to each other, and may take back by eviction. A name that no other family uses.
@@ -44,6 +52,7 @@ struct QueueRules {
   std::optional<std::int64_t> evicts_to_borrow_up_to = {};
   std::int64_t weight = 1000;  // thousandths, for its part of what is beyond all quotas; 0: the last of all
   bool knows_shares = false;   // gangs may be evicted by fair shares, where that is switched on
+  std::vector<LeastRun> least_runs = {};  // the queue's own, then those of the queues above, lowest first
   std::int64_t priority = 0;   // among queues that borrow: the higher one first; 0 is the usual one
 
   // Whether others may be evicted for its gangs at all.

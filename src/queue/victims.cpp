@@ -32,12 +32,12 @@ class Search {
   VictimOffer find(Offer offer, Ending ending, ShareStrategy strategy) && {
     ending_ = ending;
     for (std::size_t i = 0; i < running_.size(); ++i) {
-      if (running_[i].evictable && !is_of_the_tree(running_[i])) {
+      if (may_go(running_[i]) && !is_of_the_tree(running_[i])) {
         consider_near(i);
       }
     }
     for (std::size_t i = 0; i < running_.size(); ++i) {
-      if (running_[i].evictable && is_of_the_tree(running_[i])) {
+      if (may_go(running_[i]) && is_of_the_tree(running_[i])) {
         consider_far(i);
       }
     }
@@ -98,6 +98,12 @@ class Search {
     std::map<QuotaId, std::optional<QuotaId>> ends;  // of what is short: the lowest parent that both queues share
     std::map<QuotaId, std::vector<QuotaId>> ways;    // its cells that borrow, each with those above that do too
   };
+
+  // Nobody makes room for more pods of a gang by evicting others of it.
+  [[nodiscard]] bool may_go(const RunningGang& gang) const {
+    return gang.evictable && (gang.key != submission_.key || gang.dialect != submission_.dialect) &&
+           (submission_.now_seconds == 0 || kept_until(quota_, submission_, gang) <= submission_.now_seconds);
+  }
 
   [[nodiscard]] bool lower(const RunningGang& gang) const { return gang.priority < submission_.priority; }
 
@@ -354,6 +360,25 @@ class Search {
 };
 
 }  // namespace
+
+std::int64_t kept_until(const Quota& quota, const Submission& submission, const RunningGang& gang) {
+  if (!gang.queue || !submission.queue || gang.since_seconds == 0) {
+    return 0;
+  }
+  const bool within = gang.queue == submission.queue;
+  const std::vector<LeastRun>& own = quota.rules(*submission.queue).least_runs;
+  for (const LeastRun& one : quota.rules(*gang.queue).least_runs) {
+    const bool shared =
+        std::any_of(own.begin(), own.end(), [&](const LeastRun& other) { return other.queue == one.queue; });
+    if (!within && shared) {
+      return 0;
+    }
+    if (const auto& seconds = within ? one.within_seconds : one.reclaim_seconds) {
+      return gang.since_seconds + *seconds;
+    }
+  }
+  return 0;
+}
 
 VictimOffer victim_offer(const Quota& quota, const Submission& submission, const QuotaDemand& demand,
                          std::span<const RunningGang> running, Offer offer, Ending ending, ShareStrategy strategy) {

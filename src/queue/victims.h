@@ -19,6 +19,8 @@ struct VictimCandidate {
   std::size_t position = 0;  // among the running gangs
   EvictionReason reason = EvictionReason::kPreempted;
   bool to_borrow = false;  // as Eviction has it
+  // Of its spare pods only these, ascending; empty: the whole gang.
+  std::vector<std::size_t> spare = {};
 };
 
 // Which gangs of a queue that borrows are offered.
@@ -47,6 +49,11 @@ struct VictimOffer {
 [[nodiscard]] VictimOffer victim_offer(const Quota& quota, const Submission& submission, const QuotaDemand& demand,
                                        std::span<const RunningGang> running, Offer offer, Ending ending,
                                        ShareStrategy strategy = ShareStrategy::kInitialShare);
+
+// Unix time until which a running gang is no victim of that submission, since it has to have run for so long: what the
+// queue says, or the lowest above it that does; for another queue the lowest that is not above that one as well. 0:
+// nothing keeps it.
+[[nodiscard]] std::int64_t kept_until(const Quota& quota, const Submission& submission, const RunningGang& gang);
 
 // All of them, whatever the ending.
 [[nodiscard]] std::vector<VictimCandidate> victim_candidates(const Quota& quota, const Submission& submission,

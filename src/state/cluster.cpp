@@ -88,12 +88,27 @@ RunningGang Cluster::evict(std::size_t position) {
   GANTREE_CHECK(position < running_.size());
   RunningGang gang = std::move(running_[position]);
   running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(position));
+  clear_hosts(gang);
+  return gang;
+}
+
+RunningGang Cluster::evict_spare(std::size_t position, const std::vector<std::size_t>& which) {
+  GANTREE_CHECK(position < running_.size());
+  RunningGang gone = only_spare(running_[position], which);
+  take_spare_off(running_[position], which);
+  if (running_[position].holdings.empty()) {
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(position));
+  }
+  clear_hosts(gone);
+  return gone;
+}
+
+void Cluster::clear_hosts(const RunningGang& gang) {
   engine_.evict(gang);
   for (const auto& [budget, pods] : gang.budgets) {
     int& allowed = budgets_[budget.index()].allowed;
     allowed = std::max(0, allowed - pods);
   }
-  return gang;
 }
 
 }  // namespace gantree

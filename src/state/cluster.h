@@ -67,6 +67,8 @@ class Cluster {
   // Takes a running gang, by its position, off its hosts; disruption budgets shrink. Its pods stay known, and are
   // not to be removed once more: evictions are for plans. Positions behind it move up.
   RunningGang evict(std::size_t position);
+  // The same with some of its spare pods, ascending: it goes on running without them, where any are left.
+  RunningGang evict_spare(std::size_t position, const std::vector<std::size_t>& which);
 
   BudgetId add_budget(DisruptionBudget budget);
   [[nodiscard]] const std::vector<DisruptionBudget>& budgets() const { return budgets_; }
@@ -87,6 +89,7 @@ class Cluster {
   };
 
   [[nodiscard]] Booked booking(const BoundPod& pod);
+  void clear_hosts(const RunningGang& gang);
 
   std::unordered_map<std::string, Booked, KeyHash, std::equal_to<>> pods_;
   std::map<Amounts, std::uint32_t> request_ids_;

@@ -114,7 +114,8 @@ json::Out decision_to_json(const Decision& decision, Cluster& cluster) {
 }
 
 json::Out eviction_to_json(const Eviction& eviction) {
-  return json::Out::object()
+  json::Out out = json::Out::object();
+  out
       .add("namespace", eviction.key.ns)
       .add("name", eviction.key.name)
       .add("kind", eviction.key.kind)
@@ -124,6 +125,14 @@ json::Out eviction_to_json(const Eviction& eviction) {
       .add("message", eviction.message)
       .add("priority", eviction.priority)
       .add("pods", eviction.pods);
+  if (!eviction.spare.empty()) {
+    json::Out names = json::Out::array();
+    for (const std::string& pod : eviction.spare) {
+      names.push(pod);
+    }
+    out.add("podsAboveMinimum", std::move(names));
+  }
+  return out;
 }
 
 json::Out plan_to_json(const Plan& plan, Cluster& cluster) {

@@ -293,6 +293,7 @@ Result<Assembled> assemble(const Draft& draft, Intake& intake, Remarks& all_rema
   submission.key = draft.key;
   submission.dialect = kFamily;
   submission.created_seconds = draft.created_seconds;
+  submission.evicts_from_seconds = draft.evicts_from_seconds;
   submission.rejection = draft.rejection;
   for (const std::string& remark : draft.remarks) {
     remarks.add(remark);

@@ -68,6 +68,7 @@ struct Draft {
   std::string_view queue_field = kQueue;  // what `queue` is called, for messages
   std::vector<std::string> remarks = {};
   std::optional<Rejection> rejection = {};
+  std::int64_t evicts_from_seconds = 0;  // Unix time: nobody is evicted for it before
   // How long it may run with fewer pods than its minimum; nothing: for ever.
   std::optional<std::chrono::milliseconds> staleness_grace = kUsualStaleness;
 };

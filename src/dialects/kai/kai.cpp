@@ -1,5 +1,7 @@
 #include "dialects/kai/kai.h"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <utility>
 
@@ -8,6 +10,7 @@
 #include "dialects/kai/grouper.h"
 #include "dialects/kai/levels.h"
 #include "dialects/kai/marks.h"
+#include "dialects/kai/spare.h"
 
 namespace gantree::kai {
 
@@ -79,12 +82,15 @@ void KaiDialect::describe(const Workload* workload, std::span<const PodRecord* c
                           RunningGang& gang) {
   StandingRequest request;
   std::string queue_name;
+  Spare spare;
   const auto group = groups_.find({gang.key.ns, gang.key.name});
   if (gang.key.kind == "PodGroup" && group != groups_.end()) {
     request.classes = {group->second.priority_class};
     request.preemptibilities = {group->second.preemptibility};
     queue_name = group->second.queue ? group->second.queue.text() : "";
+    spare = spare_of(group->second, pods);
   } else if (workload != nullptr) {
+    spare = spare_of(*workload, pods);
     const Draft draft = draft_for(*workload);
     request = draft.standing;
     queue_name = draft.queue ? std::string(draft.queue.text()) : draft.project_queue;
@@ -103,16 +109,29 @@ void KaiDialect::describe(const Workload* workload, std::span<const PodRecord* c
     gang.priority = standing->priority;
     gang.evictable = standing->preemptible;
   }
+  gang.has_minimum = spare.has_minimum;
+  for (const PodsThatRun& part : spare.parts) {
+    SparePods& made = gang.spare.emplace_back();
+    for (const PodRecord* pod : part) {
+      made.pods.push_back(fmt::format("{}/{}", pod->ns, pod->name));
+    }
+  }
   if (const Queue* queue = queues_.find_running(queue_name)) {
     gang.queue = queue->id;
-    QuotaDemand used;
-    for (const Holding& holding : gang.holdings) {
-      const QuotaDemand one =
-          demand_in(*queue, gang.evictable, holding.requests, intake.cluster.inventory().resources());
-      const QuotaDemand all = Quota::sum({one}, {holding.count});
-      used.insert(used.end(), all.begin(), all.end());
+    const auto used_by = [&](std::span<const PodRecord* const> some) {
+      QuotaDemand used;
+      for (const PodRecord* pod : some) {
+        const QuotaDemand one =
+            demand_in(*queue, gang.evictable, pod->requests, intake.cluster.inventory().resources());
+        used.insert(used.end(), one.begin(), one.end());
+      }
+      return Quota::sum({used}, {1});
+    };
+    // What is on its way out uses quota until it is gone.
+    gang.used = used_by(pods);
+    for (std::size_t i = 0; i < spare.parts.size(); ++i) {
+      gang.spare[i].used = used_by(spare.parts[i]);
     }
-    gang.used = Quota::sum({used}, {1});
   }
 }
 

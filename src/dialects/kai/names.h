@@ -1,6 +1,7 @@
 // The labels and annotations of the KAI family.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 
@@ -21,6 +22,7 @@ inline constexpr std::string_view kPreferred = "kai.scheduler/topology-preferred
 inline constexpr std::string_view kMinMember = "kai.scheduler/batch-min-member";
 inline constexpr std::string_view kSkipPodGrouper = "kai.scheduler/skip-podgrouper";
 inline constexpr std::string_view kPreemptionDelay = "kai.scheduler/preemption-delay";
+inline constexpr std::string_view kLastEviction = "kai.scheduler/last-eviction-timestamp";  // on PodGroups
 inline constexpr std::string_view kStalenessGrace = "kai.scheduler/staleness-grace-period";
 inline constexpr std::string_view kPlacement = "gantree.dev/placement";  // ours: pack, spread or balanced
 
@@ -67,6 +69,9 @@ inline constexpr std::string_view kPreemptibility = "kai.scheduler/preemptibilit
 inline constexpr int kMaxParts = 100'000;
 // Queues below each other, and subgroups below each other.
 inline constexpr int kMaxDepth = 64;
+
+// No longer does a gang run before it may be evicted, or wait before others are evicted for it.
+inline constexpr std::chrono::hours kLongestDelay{24 * 366};
 
 inline constexpr std::string_view kDefaultQueue = "default-queue";
 inline constexpr std::string_view kDefaultParentQueue = "default-parent-queue";

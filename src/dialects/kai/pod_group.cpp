@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <map>
 #include <span>
 
+#include "base/duration.h"
+#include "base/timestamp.h"
 #include "dialects/core/metadata.h"
 #include "dialects/kai/names.h"
 #include "dialects/objection.h"
@@ -50,6 +53,7 @@ class PodGroupReader {
     group_.priority_class = text(spec, "priorityClassName");
     group_.preemptibility = text(spec, "preemptibility");
     group_.staleness_grace = read_.text(spec, "stalenessGracePeriod");
+    group_.evicts_from_seconds = evicts_from(metadata, spec, remarks);
     if (group_.preemptibility && group_.preemptibility.text() != kPreemptible &&
         group_.preemptibility.text() != kNonPreemptible) {
       objection_.raise(group_.preemptibility, fmt::format("preemptibility \"{}\" is neither {} nor {}",
@@ -99,6 +103,23 @@ class PodGroupReader {
       return std::nullopt;
     }
     return static_cast<int>(*value);
+  }
+
+  // From when it came, or was evicted last, for as long as it says.
+  std::int64_t evicts_from(json::Value metadata, json::Value spec, Remarks& remarks) {
+    const auto text = read_.text(spec, "preemptionDelay");
+    if (!text) {
+      return 0;
+    }
+    const auto delay = parse_duration(*text);
+    if (!delay || delay->count() < 0) {
+      remarks.add(fmt::format("preemptionDelay \"{}\" is no duration: it does not count", *text));
+      return 0;
+    }
+    const json::Value evicted = text_at(map_at(metadata, "annotations"), kLastEviction);
+    const std::int64_t since =
+        std::max(group_.created_seconds, evicted ? parse_time(evicted.text()).value_or(0) : std::int64_t{0});
+    return since + std::chrono::ceil<std::chrono::seconds>(std::min<std::chrono::nanoseconds>(*delay, kLongestDelay)).count();
   }
 
   // What is misspelt here would silently ask for nothing.

@@ -45,6 +45,7 @@ struct PodGroup {
   json::Value preemptibility;
   json::Value placement;
   std::optional<std::string> staleness_grace;  // a duration, as written
+  std::int64_t evicts_from_seconds = 0;        // Unix time: nobody is evicted for it before
   std::optional<std::string> objection;        // well-formed, but wrong: with file:line and field
 
   // The subgroup of that name; nothing where there is none.

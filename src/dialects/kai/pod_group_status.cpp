@@ -37,6 +37,9 @@ json::Value condition_in(json::Value status) {
 
 // Its reasons have a list of their own: those that KAI has a word for.
 std::string_view word_for(const Verdict& verdict) {
+  if (verdict.message.find(kEvictsNobodyBefore) != std::string::npos) {
+    return "PreemptionDelayNotElapsed";
+  }
   switch (verdict.reason) {
     case Reason::kQueueNotFound:
       return "QueueDoesNotExist";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/duration.h"
 #include "dialects/kai/names.h"
 #include "json/decode.h"
 
@@ -64,6 +65,23 @@ Allowance read_allowance(json::Reader& read, json::Value resource, std::size_t k
   return {.quota = std::min(quota, limit), .beyond = std::max<std::int64_t>(0, limit - quota)};
 }
 
+// Whole seconds, rounded up.
+std::optional<std::int64_t> read_least_run(json::Reader& read, json::Value spec, std::string_view field,
+                                           Remarks& remarks) {
+  const auto text = read.text(spec, field);
+  if (!text) {
+    return std::nullopt;
+  }
+  const auto time = parse_duration(*text);
+  if (!time || time->count() < 0 || *time > kLongestDelay) {
+    read.complain(spec[field], fmt::format("{} is \"{}\", not a duration from 0s to {}h", read.path(spec[field]), *text,
+                                           std::chrono::hours(kLongestDelay).count()));
+    return std::nullopt;
+  }
+  remarks.add(fmt::format("spec.{} has no effect in a plan", field));
+  return std::chrono::ceil<std::chrono::seconds>(*time).count();
+}
+
 }  // namespace
 
 std::string title_of_queue(std::string_view name) {
@@ -107,11 +125,9 @@ Result<> QueueTree::read(const NamedObject& named, Remarks& all_remarks) {
   const json::Value weighed = gpu ? gpu : read.object(resources, kNames[0]);
   queue.rules.weight = std::max<std::int64_t>(
       0, read.quantity(weighed, "overQuotaWeight", Unit::kMilli, Round::kDown).value_or(queue.rules.weight));
-  for (const std::string_view field : {"preemptMinRuntime", "reclaimMinRuntime"}) {
-    if (read.any(spec, field)) {
-      remarks.add(fmt::format("spec.{} has no effect in a plan", field));
-    }
-  }
+  queue.least_run.queue = named.name;
+  queue.least_run.within_seconds = read_least_run(read, spec, "preemptMinRuntime", remarks);
+  queue.least_run.reclaim_seconds = read_least_run(read, spec, "reclaimMinRuntime", remarks);
   if (!read.ok()) {
     return read.error();
   }
@@ -174,6 +190,9 @@ void QueueTree::open(const std::string& name, Quota& quota) {
     open(queue.parent, quota);
   }
   if (queue.leaf) {
+    for (auto at = queues_.find(name); at != queues_.end(); at = queues_.find(at->second.parent)) {
+      queue.rules.least_runs.push_back(at->second.least_run);
+    }
     queue.id = quota.add_queue(queue.rules);
   }
   const auto parent = queues_.find(queue.parent);

@@ -222,6 +222,7 @@ Draft draft_of(const PodGroup& group, const Roll::Members& members, Intake& inta
   draft.placement = group.placement;
   draft.queue = group.queue;
   draft.queue_field = "spec.queue";
+  draft.evicts_from_seconds = group.evicts_from_seconds;
   if (group.staleness_grace) {
     const auto grace = parse_duration(*group.staleness_grace);
     draft.staleness_grace = std::nullopt;

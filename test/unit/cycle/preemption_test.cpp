@@ -60,6 +60,35 @@ class PreemptionTest : public testing::Test {
     cluster_.add_running(std::move(gang));
   }
 
+  // The same, of which the last so many pods are above its minimum.
+  void runs_with_spare(const std::string& name, const std::string& on, int pods, int spare,
+                       std::optional<QueueId> queue = {}, std::int64_t priority = 0) {
+    const NodeId node = cluster_.inventory().reserve(on);
+    RunningGang gang;
+    for (int i = 0; i < pods; ++i) {
+      cluster_.upsert_pod({.key = name + "-" + std::to_string(i), .node = on, .requests = one_gpu()});
+      if (i >= pods - spare) {
+        SparePods& part = gang.spare.emplace_back();
+        part.pods = {"default/" + name + "-" + std::to_string(i)};
+        part.holdings = {{.node = node, .requests = one_gpu(), .count = 1}};
+        if (queue) {
+          part.used = {{quota_.cells_of(*queue)[0], 1}};
+        }
+      }
+    }
+    gang.key = {.ns = "default", .name = name, .kind = "Job"};
+    gang.dialect = "test";
+    gang.priority = priority;
+    gang.created_seconds = gang.started_seconds = 100;
+    gang.holdings = {{.node = node, .requests = one_gpu(), .count = pods}};
+    gang.queue = queue;
+    if (queue) {
+      gang.used = {{quota_.cells_of(*queue)[0], pods}};
+      quota_.take(gang.used);
+    }
+    cluster_.add_running(std::move(gang));
+  }
+
   // All pods on one host.
   Submission& wants(const std::string& name, int pods, std::optional<QueueId> queue = {}, std::int64_t priority = 0,
                     std::int64_t created = 200) {
@@ -121,6 +150,61 @@ TEST_F(PreemptionTest, EvictsALowerPriorityWhereNothingElseHelps) {
             std::string::npos)
       << plan_.evictions[0].message;
   EXPECT_EQ(cluster_.running().size(), 1U);
+}
+
+TEST_F(PreemptionTest, PodsAboveAMinimumGoOneByOneBeforeAnyGangDoes) {
+  host("a");
+  runs("rigid", "a", 3, {}, 1);
+  runs_with_spare("elastic", "a", 5, 3, {}, 1);
+  wants("train", 2, {}, 5);
+  EXPECT_EQ(plan(), "train:Placed; elastic for train (Preempted)");
+  EXPECT_EQ(plan_.evictions[0].spare, (std::vector<std::string>{"default/elastic-2", "default/elastic-3"}))
+      << "the first in the order in which they go";
+  EXPECT_EQ(plan_.evictions[0].pods, 2);
+  EXPECT_NE(plan_.evictions[0].message.find("; only 2 pods above its minimum"), std::string::npos);
+  ASSERT_EQ(cluster_.running().size(), 2U);
+  EXPECT_EQ(cluster_.running()[1].pods(), 3);
+  EXPECT_EQ(cluster_.running()[1].spare.size(), 1U);
+}
+
+TEST_F(PreemptionTest, WhereTheSurplusIsNotEnoughGangsGoWhole) {
+  host("a");
+  runs("rigid", "a", 3, {}, 3);
+  runs_with_spare("elastic", "a", 5, 1, {}, 1);
+  wants("train", 3, {}, 5);
+  EXPECT_EQ(plan(), "train:Placed; elastic for train (Preempted)");
+  EXPECT_TRUE(plan_.evictions[0].spare.empty());
+  EXPECT_EQ(plan_.evictions[0].pods, 5);
+  EXPECT_EQ(cluster_.running().size(), 1U);
+}
+
+TEST_F(PreemptionTest, AWholeGangAndTheSurplusOfAnotherGoTogether) {
+  host("a");
+  runs_with_spare("first", "a", 4, 3, {}, 1);
+  runs_with_spare("second", "a", 4, 3, {}, 1);
+  wants("train", 7, {}, 5);
+  EXPECT_EQ(plan(), "train:Placed; first for train (Preempted); second for train (Preempted)");
+  EXPECT_EQ(plan_.evictions[0].pods + plan_.evictions[1].pods, 7);
+  EXPECT_NE(plan_.evictions[0].spare.empty(), plan_.evictions[1].spare.empty()) << "one of them goes on";
+}
+
+TEST_F(PreemptionTest, AWholeGangOfLowerPriorityGoesBeforeTheSurplusOfAHigherOne) {
+  host("a");
+  runs("low", "a", 4, {}, 1);
+  runs_with_spare("elastic", "a", 4, 3, {}, 3);
+  wants("train", 2, {}, 5);
+  EXPECT_EQ(plan(), "train:Placed; low for train (Preempted)");
+}
+
+TEST_F(PreemptionTest, AQueueTakesBackOnlyTheSurplusThatIsBorrowed) {
+  host("a");
+  const QueueId lender = queue(4, {.name = "lender", .reclaim = ReclaimRule::kAny});
+  const QueueId borrower = queue(4, {.name = "borrower"});
+  runs_with_spare("elastic", "a", 8, 6, borrower, 9);
+  wants("own", 3, lender, 1);
+  EXPECT_EQ(plan(), "own:Placed; elastic for own (Reclaimed)");
+  EXPECT_EQ(plan_.evictions[0].spare.size(), 3U);
+  EXPECT_EQ(quota_.cell(quota_.cells_of(borrower)[0]).used, 5);
 }
 
 TEST_F(PreemptionTest, SaysWhichDisruptionBudgetAnEvictionBreaks) {

@@ -18,6 +18,7 @@ struct QueueSpec {
   std::string parent = {};
   int quota = -1;
   int limit = -1;
+  std::string more = {};
 };
 
 struct KaiApi : FakeApi {
@@ -28,11 +29,11 @@ struct KaiApi : FakeApi {
   }
   void queue(const std::string& name, const QueueSpec& spec) {
     send("scheduling.run.ai", "v2", "Queue",
-         fmt::format(R"({{"metadata":{{"name":"{0}","uid":"q-{0}"}},"spec":{{{1}"resources":{{
+         fmt::format(R"({{"metadata":{{"name":"{0}","uid":"q-{0}"}},"spec":{{{1}{4}"resources":{{
                          "gpu":{{"quota":{2},"limit":{3},"overQuotaWeight":1}},
                          "cpu":{{"quota":-1,"limit":-1}},"memory":{{"quota":-1,"limit":-1}}}}}}}})",
                      name, spec.parent.empty() ? "" : fmt::format(R"("parentQueue":"{}",)", spec.parent), spec.quota,
-                     spec.limit));
+                     spec.limit, spec.more));
   }
   void group(const std::string& name, int min, const std::string& more = "", const std::string& status = "{}") {
     send("scheduling.run.ai", "v2alpha2", "PodGroup",
@@ -255,6 +256,197 @@ TEST(LiveKai, PodsAboveTheMinimumFollowWhenThereIsRoom) {
   api.remove_pod("other");
   api.settle();
   EXPECT_EQ(api.nodes("elastic").size(), 2U);
+}
+
+constexpr const char* kHigh = R"("priorityClassName":"build-preemptible")";
+
+// A gang of four pods that needs some, on four hosts, and one that asks for hosts of higher priority.
+struct Elastic : KaiApi {
+  explicit Elastic(int min) {
+    racks(1, 4);
+    group("elastic", min);
+    members("elastic", 4, {.phase = "Running"});
+    for (int i = 0; i < 4; ++i) {
+      place(i);
+    }
+    settle();
+  }
+  void place(int i) {
+    pod(fmt::format("elastic-{}", i), {.scheduler = "kai-scheduler",
+                                       .node = fmt::format("n0-{}", i),
+                                       .phase = "Running",
+                                       .annotations = R"("pod-group-name":"elastic")"});
+  }
+  void ask(const std::string& name, int count) {
+    group(name, count, kHigh);
+    members(name, count, {.priority = 75});
+    settle();
+  }
+  [[nodiscard]] std::set<std::string> evicted() const {
+    std::set<std::string> names;
+    for (const Order& order : evictions) {
+      names.insert(order.write.object.name);
+    }
+    return names;
+  }
+  void leave() {
+    for (const Order& order : std::vector<Order>(std::exchange(evictions, {}))) {
+      scheduler.answered(order.id, Answer::kDone, "", now);
+      remove_pod(order.write.object.name);
+    }
+    settle();
+  }
+};
+
+TEST(LiveKai, AnEvictionTakesTheSurplusFirstAndTheGangGoesOn) {
+  Elastic api(1);
+  api.ask("first", 1);
+  EXPECT_EQ(api.evicted(), std::set<std::string>{"elastic-3"});
+  api.leave();
+  EXPECT_EQ(api.nodes("first"), std::set<std::string>{"n0-3"});
+  EXPECT_EQ(api.nodes("elastic").size(), 3U);
+  api.ask("second", 2);
+  EXPECT_EQ(api.evicted(), (std::set<std::string>{"elastic-1", "elastic-2"}));
+  api.leave();
+  EXPECT_EQ(api.nodes("second").size(), 2U);
+  api.ask("third", 1);
+  EXPECT_EQ(api.evicted(), std::set<std::string>{"elastic-0"}) << "only then its last one";
+  EXPECT_LE(api.fullest(), 8);
+}
+
+TEST(LiveKai, BelowItsMinimumAGangGoesWhole) {
+  Elastic api(3);
+  api.ask("first", 2);
+  EXPECT_EQ(api.evicted().size(), 4U);
+  api.leave();
+  EXPECT_EQ(api.nodes("first").size(), 2U);
+}
+
+TEST(LiveKai, WhileItsSurplusWaitsTheRestMayStillBeEvicted) {
+  Elastic api(2);
+  api.ask("first", 2);
+  EXPECT_EQ(api.evicted(), (std::set<std::string>{"elastic-2", "elastic-3"}));
+  api.leave();
+  api.members("elastic", 2, {.node = "", .phase = "Pending"});
+  api.place(0);
+  api.place(1);
+  api.pod("elastic-8", {.scheduler = "kai-scheduler", .annotations = R"("pod-group-name":"elastic")"});
+  api.settle();
+  EXPECT_TRUE(api.pods["elastic-8"].node.empty());
+  api.ask("second", 1);
+  EXPECT_EQ(api.evicted(), (std::set<std::string>{"elastic-0", "elastic-1"}));
+}
+
+TEST(LiveKai, TwoThatAskAtOnceAreGivenDifferentPodsOfTheSurplus) {
+  Elastic api(2);
+  api.group("one", 1, kHigh);
+  api.group("two", 1, kHigh);
+  api.members("one", 1, {.priority = 75});
+  api.members("two", 1, {.priority = 75});
+  api.settle();
+  EXPECT_EQ(api.evicted(), (std::set<std::string>{"elastic-2", "elastic-3"}));
+  api.leave();
+  EXPECT_EQ(api.nodes("one").size(), 1U);
+  EXPECT_EQ(api.nodes("two").size(), 1U);
+  EXPECT_EQ(api.nodes("elastic").size(), 2U);
+}
+
+TEST(LiveKai, AQueueTakesBackTheSurplusAloneAndIsToldWhatIsLeft) {
+  KaiApi api;
+  api.racks(1, 4);
+  api.queue("top", {});
+  api.queue("lender", {.parent = "top", .quota = 16});
+  api.queue("borrower", {.parent = "top", .quota = 16});
+  api.group("elastic", 1, R"("queue":"borrower")");
+  api.members("elastic", 4);
+  api.settle();
+  ASSERT_EQ(api.nodes("elastic").size(), 4U);
+  api.group("own", 2, R"("queue":"lender")");
+  api.members("own", 2, {.priority = 1});
+  api.settle();
+  ASSERT_EQ(api.evictions.size(), 2U);
+  for (const Order& order : std::vector<Order>(api.evictions)) {
+    api.scheduler.answered(order.id, Answer::kDone, "", api.now);
+    api.remove_pod(order.write.object.name);
+  }
+  api.settle();
+  EXPECT_EQ(api.nodes("own").size(), 2U);
+  EXPECT_EQ(api.nodes("elastic").size(), 2U);
+  api.settle();
+  EXPECT_THAT(api.written_to("Queue", "borrower"),
+              HasSubstr(R"("allocated":{"cpu":"0","memory":"0","nvidia.com/gpu":"16"})"));
+}
+
+TEST(LiveKai, NobodyOfAQueueIsPreemptedBeforeItHasRunForSoLong) {
+  KaiApi api;
+  api.racks(1, 1);
+  api.queue("top", {.more = R"("preemptMinRuntime":"60s",)"});
+  api.queue("team", {.parent = "top"});
+  api.group("low", 1, R"("queue":"team")");
+  api.pod("low-0", {.scheduler = "kai-scheduler",
+                    .node = "n0-0",
+                    .phase = "Running",
+                    .annotations = R"("pod-group-name":"low")",
+                    .started = "2023-11-14T22:13:20Z"});
+  api.group("high", 1, fmt::format(R"("queue":"team",{})", kHigh));
+  api.members("high", 1, {.priority = 75});
+  for (api.now = kStart + seconds(1); api.now < kStart + seconds(59); api.pass(seconds(1))) {
+    api.decide();
+    EXPECT_THAT(api.evictions, IsEmpty()) << (api.now - kStart).count();
+    ASSERT_TRUE(api.wake) << "it is looked at again when the time has come";
+    EXPECT_LE(*api.wake, kStart + seconds(60));
+  }
+  api.now = kStart + seconds(60);
+  api.decide();
+  EXPECT_EQ(api.evictions.size(), 1U);
+}
+
+TEST(LiveKai, NobodyIsReclaimedBeforeItHasRunForSoLong) {
+  KaiApi api;
+  api.racks(1, 1);
+  api.queue("top", {.more = R"("reclaimMinRuntime":"1h",)"});  // above both: that is not asked
+  api.queue("lender", {.parent = "top", .quota = 8});
+  api.queue("borrower", {.parent = "top", .quota = 0, .more = R"("reclaimMinRuntime":"30s","preemptMinRuntime":"1h",)"});
+  api.group("low", 1, R"("queue":"borrower")");
+  api.pod("low-0", {.scheduler = "kai-scheduler",
+                    .node = "n0-0",
+                    .phase = "Running",
+                    .annotations = R"("pod-group-name":"low")",
+                    .started = "2023-11-14T22:13:20Z"});
+  api.group("own", 1, R"("queue":"lender")");
+  api.members("own", 1);
+  for (api.now = kStart + seconds(1); api.now < kStart + seconds(30); api.pass(seconds(1))) {
+    api.decide();
+    EXPECT_THAT(api.evictions, IsEmpty()) << (api.now - kStart).count();
+  }
+  api.decide();
+  EXPECT_EQ(api.evictions.size(), 1U);
+}
+
+TEST(LiveKai, NobodyIsEvictedForAGangBeforeItsDelayIsOver) {
+  KaiApi api;
+  api.racks(1, 1);
+  api.queue("top", {});
+  api.queue("team", {.parent = "top"});
+  api.group("low", 1, R"("queue":"team")");
+  api.members("low", 1);
+  api.settle();
+  ASSERT_EQ(api.nodes("low").size(), 1U);
+  api.now = kStart;
+  api.send("scheduling.run.ai", "v2alpha2", "PodGroup",
+           R"({"metadata":{"namespace":"default","name":"patient","uid":"k-p","creationTimestamp":"2023-11-14T22:13:20Z"},
+               "spec":{"minMember":1,"queue":"team","priorityClassName":"build-preemptible","preemptionDelay":"40s"}})");
+  api.members("patient", 1, {.priority = 75});
+  for (; api.now < kStart + seconds(40); api.pass(seconds(1))) {
+    api.decide();
+    EXPECT_THAT(api.evictions, IsEmpty()) << (api.now - kStart).count();
+    EXPECT_LE(api.wake.value_or(Time::max()), kStart + seconds(40));
+  }
+  const std::string told = api.written_to("PodGroup", "patient");
+  EXPECT_THAT(told, HasSubstr(R"("reason":"PreemptionDelayNotElapsed")"));
+  EXPECT_THAT(told, HasSubstr("it evicts nobody before 2023-11-14T22:14:00Z"));
+  api.decide();
+  EXPECT_EQ(api.evictions.size(), 1U);
 }
 
 TEST(LiveKai, TheStatusOfAQueueTellsWhatIsUsedAndAskedForBelowIt) {
