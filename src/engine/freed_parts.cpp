@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMaxBytes = std::size_t{20} * 1024 * 1024;
 // Every trial goes through all parts.
 constexpr std::size_t kMostParts = 16;
-constexpr std::size_t kFewestParts = 4;      // where candidates hold so much that
+constexpr std::size_t kFewestParts = 4;        // where candidates hold so much that
 constexpr std::size_t kMostLooks = 1'000'000;  // to go through it for more parts would take long
 
 // The needs that are kept, by the trees that they are about.

@@ -92,7 +92,7 @@ class FreedSlots {
 
   // Domains of the level of which one must hold a group are watched, so that no trial looks at all of them.
   int watched_ = -1;
-  std::vector<char> fits_;   // by domain of that level: holds one group
+  std::vector<char> fits_;    // by domain of that level: holds one group
   std::int64_t fitting_ = 0;  // of these, within what the room looks at
   Range watched_range_;
 

@@ -16,7 +16,7 @@ namespace gantree {
 namespace {
 
 constexpr std::int64_t kMatchingSteps = std::int64_t{16} * 1024 * 1024;
-constexpr std::int64_t kLeastMatching = 65'536;     // however little work is left
+constexpr std::int64_t kLeastMatching = 65'536;    // however little work is left
 constexpr std::int64_t kDomainPackSteps = 16'384;   // to improve on a greedy placement of a group in its domain
 constexpr std::int64_t kJointSteps = 65'536;  // to place a group of several parts in a domain
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <list>
+#include <optional>
 #include <string>
 
 #include "engine/preempt.h"
@@ -29,7 +30,8 @@ class PreemptLimit : public ::testing::Test {
 
   // A leader with a host to itself, and workers on all of so many others.
   Gang on_hosts(int hosts) {
-    return cluster_.gang({cluster_.set("leader", 1, 4), cluster_.set("workers", 2 * (hosts - 1), 2)}, required(1));
+    return cluster_.gang({cluster_.set("leader", 1, 4), cluster_.set("workers", 2 * (hosts - 1), 2)},
+                         required(1));
   }
   PreemptionAnswer ask(const Gang& gang, std::optional<std::int64_t> work = {}) {
     PreemptionRequest request{gang, candidates_, {}, {}};
@@ -74,7 +76,8 @@ TEST_F(PreemptLimit, SharesItsWorkAmongAllPlacementsThatAreTried) {
   // Where a pod of three GPUs runs, one GPU stays free that no other pod can use: the GPUs of 13 hosts are enough, and
   // it takes long to find out that the hosts are not.
   const Gang gang = cluster_.gang(
-      {cluster_.set("a", 5, 3), cluster_.set("b", 5, 3), cluster_.set("c", 5, 2), cluster_.set("d", 5, 2)}, required(1));
+      {cluster_.set("a", 5, 3), cluster_.set("b", 5, 3), cluster_.set("c", 5, 2), cluster_.set("d", 5, 2)},
+      required(1));
   for (int host = 0; host < 13; ++host) {
     cluster_.engine().evict(running_front(host));
   }
