@@ -1,8 +1,8 @@
 // Who is evicted for whom.
 //
-// Victims are gangs of any family, or pods of them above their minimum, chosen for the domain that is to be cleared. The one they leave for is given
-// its place at once, so that nobody else gets it, and starts when the last of them has left. What leaves anyway counts
-// as gone already: who only waits for that has nobody evicted.
+// Victims are gangs of any family, or pods of them above their minimum, chosen for the domain that is to be cleared. The
+// one they leave for is given its place at once, so that nobody else gets it, and starts when the last of them has left.
+// What leaves anyway counts as gone already: who only waits for that has nobody evicted.
 //
 // One thread owns it.
 #pragma once

@@ -103,7 +103,8 @@ std::vector<PodFamily::Bundle> PodFamily::evictable(std::int64_t below) {
   };
   const auto all_settled = [&](const std::string& id) {
     const LiveGang* gang = table_.find(id);
-    return gang == nullptr || ((gang->waiting == 0 || is_of_queues(id)) && std::all_of(gang->pods.begin(), gang->pods.end(), settled));
+    return gang == nullptr || ((gang->waiting == 0 || is_of_queues(id)) &&
+                               std::all_of(gang->pods.begin(), gang->pods.end(), settled));
   };
   for (const auto& [id, gang] : table_.gangs()) {
     if (gang.placed == 0 || !all_settled(id)) {
@@ -227,92 +228,6 @@ bool PodFamily::still_leaves(const std::string& id) const {
   return evicted_.contains(id) || (id.starts_with("pod ") && going_.contains(id.substr(4)));
 }
 
-// Who preempts, as the condition of its victims says.
-Preemptor PodFamily::preemptor_of(const Waiter& waiter) {
-  const GangKey& key = waiter.submission->key;
-  Preemptor preemptor{.scheduler = options_.schedulers.front(), .gang = key.ns + "/" + key.name, .pod = {}};
-  if (waiter.family == this && !gangs_of(waiter).held.empty()) {
-    preemptor.pod = gangs_of(waiter).held.front();
-    if (const auto parsed = parse(table_.find_pod(preemptor.pod)->text)) {
-      const json::Value scheduler = text_at(parsed->object.value["spec"], "schedulerName");
-      preemptor.scheduler = scheduler ? std::string(scheduler.text()) : preemptor.scheduler;
-    }
-  }
-  return preemptor;
-}
-
-Leaver PodFamily::evict(const RunningGang& victim, const Waiter& by, const Eviction& eviction, Time now, Step& step) {
-  const Bundle bundle = table_.bundle(GangTable::id_of(victim.key));
-  if (!eviction.spare.empty()) {
-    return evict_spare(bundle, victim, by, eviction, now, step);
-  }
-  const std::string& front = bundle.front();
-  Leaver leaver{.id = front.starts_with('/') ? pod_id(front.substr(1)) : "gang " + front, .used = used_by_rest(front)};
-  Evicted& evicted = evicted_[leaver.id];
-  evicted.gang = front;
-  evicted.since = now;
-  for (const std::string& id : bundle) {
-    const LiveGang* gang = table_.find(id);
-    for (const std::string& key : gang == nullptr ? std::set<std::string>() : gang->pods) {
-      const LivePod& pod = *table_.find_pod(key);
-      if (!pod.node.empty() && !pod.ended()) {
-        evicted.pods.emplace(key, pod.uid);
-        leaver.pods.push_back(key);
-      }
-    }
-  }
-  const Preemptor preemptor = preemptor_of(by);
-  evict(bundle, to_string(eviction.reason), eviction.message, &preemptor, now, step);
-  return leaver;
-}
-
-Leaver PodFamily::evict_spare(const Bundle& bundle, const RunningGang& victim, const Waiter& by,
-                              const Eviction& eviction, Time now, Step& step) {
-  const std::string& front = bundle.front();
-  std::string id = pod_id(eviction.spare.front());
-  if (eviction.spare.size() > 1) {
-    id += fmt::format(" and {} more of gang {}", eviction.spare.size() - 1, front);
-  }
-  Evicted& evicted = evicted_[id];
-  evicted.gang = front;
-  evicted.since = now;
-  QuotaDemand used;
-  for (const SparePods& spare : victim.spare) {
-    const auto named = [&](const std::string& pod) {
-      return std::find(eviction.spare.begin(), eviction.spare.end(), pod) != eviction.spare.end();
-    };
-    if (std::any_of(spare.pods.begin(), spare.pods.end(), named)) {
-      used = Quota::sum({used, spare.used}, {1, 1});
-    }
-  }
-  evicted.used = used;
-  Leaver leaver{.id = id, .used = used};
-  const Preemptor preemptor = preemptor_of(by);
-  step.news.push_back(fmt::format("evicting {} pods above the minimum of gang \"{}\", which {}", eviction.spare.size(),
-                                  front, eviction.message));
-  for (const std::string& key : eviction.spare) {
-    const LivePod* pod = table_.find_pod(key);
-    if (pod != nullptr && !pod->node.empty() && !pod->ended()) {
-      evicted.pods.emplace(key, pod->uid);
-      leaver.pods.push_back(key);
-      tell_to_leave(key, to_string(eviction.reason), eviction.message, &preemptor, now, step);
-    }
-  }
-  return leaver;
-}
-
-QuotaDemand PodFamily::used_by_rest(const std::string& gang) const {
-  QuotaDemand used = quota_use_.of(gang);
-  for (const auto& [id, evicted] : evicted_) {
-    if (evicted.gang == gang && evicted.used && !evicted.pods.empty()) {
-      for (const auto& [cell, amount] : *evicted.used) {
-        used.emplace_back(cell, -amount);
-      }
-    }
-  }
-  return Quota::sum({used}, {1});
-}
-
 // Takes back what a plan gave away.
 void PodFamily::undo(const Decision& decision) {
   for (const PodSetDecision& set : decision.pod_sets) {
@@ -320,39 +235,6 @@ void PodFamily::undo(const Decision& decision) {
       cluster_.inventory().give(share.node, set.requests, share.count);
     }
   }
-}
-
-void PodFamily::evict(const Bundle& bundle, std::string_view reason, std::string_view why, const Preemptor* by,
-                      Time now, Step& step) {
-  ++step.figures.gangs_evicted;
-  step.news.push_back(fmt::format("evicting gang \"{}\", which {}", bundle.front(), why));
-  for (const std::string& id : bundle) {
-    LiveGang* gang = table_.find(id);
-    if (gang == nullptr) {
-      continue;
-    }
-    gang->verdict = Verdict{.state = GangState::kWaiting,
-                            .reason = Reason::kGangIncomplete,
-                            .message = fmt::format("its pods were evicted: it {}", why)};
-    unreported_.insert(id);
-    for (const std::string& key : gang->pods) {
-      tell_to_leave(key, reason, why, by, now, step);
-    }
-  }
-}
-
-void PodFamily::tell_to_leave(const std::string& key, std::string_view reason, std::string_view why,
-                              const Preemptor* by, Time now, Step& step) {
-  const LivePod& pod = *table_.find_pod(key);
-  if (pod.node.empty() || pod.ended() || pod.deleting) {
-    return;
-  }
-  order_pod(step, by ? OpenOrder{.verb = WriteVerb::kPreempt,
-                                 .pod = key,
-                                 .body = preempt_pod(pod_ref(key, pod.uid), *by, now).body}
-                     : OpenOrder{.verb = WriteVerb::kEvict, .pod = key});
-  notify(step, {.about = pod_ref(key, pod.uid), .warning = true, .reason = reason, .action = "Evicting", .note = why},
-         now);
 }
 
 // Another pod may have come under the same name.
@@ -368,7 +250,12 @@ void PodFamily::follow_evicted() {
     std::erase_if(evicted.pods, [&](const auto& pod) { return is_gone(pod.first, pod.second); });
     const bool leaves = std::any_of(evicted.pods.begin(), evicted.pods.end(),
                                     [&](const auto& pod) { return going_.contains(pod.first); });
-    it = evicted.pods.empty() || (!leaves && !account_.is_waited_for(id)) ? evicted_.erase(it) : std::next(it);
+    if (evicted.pods.empty() || (!leaves && !account_.is_waited_for(id))) {
+      dirty_.insert(evicted.gang);
+      it = evicted_.erase(it);
+    } else {
+      ++it;
+    }
   }
 }
 

@@ -118,6 +118,9 @@ bool PodFamily::may_be_read(const Bundle& bundle, Time now, std::set<std::string
     // Its pods are told to leave. Where they cannot, it may be completed yet.
     not_before = *half->second.given_back + options_.give_back_after;
   }
+  if (evicted_.contains("gang " + bundle.front())) {
+    return false;  // what was above its minimum would start while the rest of it leaves
+  }
   for (const std::string& member : bundle) {
     if (promised_.contains(member) || is_left_alone(member)) {
       return false;

@@ -114,6 +114,54 @@ def test_a_queue_takes_back_its_quota_and_the_whole_gang_goes(cluster, namespace
                      PATIENCE, lambda: f"the queue to tell; {cluster.get(*QUEUES, 'department').get('status')}")
 
 
+def priority(manifest, name):
+    manifest["metadata"]["labels"]["priorityClassName"] = name
+    return manifest
+
+
+def test_an_elastic_gang_loses_its_surplus_first_and_goes_on(cluster, namespace, kai):
+    cluster.make_nodes(2)
+    made = kai_job("elastic", 16, minimum=8)
+    made["spec"]["backoffLimit"] = 100  # pods that are evicted count as failed
+    cluster.create(made, namespace)
+    before = {p["metadata"]["name"] for p in runs(cluster, namespace, "elastic", 16)}
+    cluster.create(priority(kai_job("urgent", 4), "build-preemptible"), namespace)
+    runs(cluster, namespace, "urgent", 4)
+    elastic = "batch.kubernetes.io/job-name=elastic"
+    assert len(cluster.running(namespace, elastic)) == 12
+    cluster.stays(lambda: len(cluster.running(namespace, elastic)) == 12, QUIET, "the rest of it goes on")
+    kept = set(cluster.running(namespace, elastic))
+    assert kept < before, "those that run ran before"
+    cluster.create(priority(kai_job("more", 8), "build-preemptible"), namespace)
+    runs(cluster, namespace, "more", 8)
+    cluster.stays(lambda: not cluster.running(namespace, elastic), QUIET, "below its minimum nothing of it runs")
+
+
+def test_a_gang_is_not_preempted_before_it_has_run_for_so_long(cluster, namespace, kai):
+    cluster.make_nodes(1)
+    above = queue("department")
+    above["spec"]["preemptMinRuntime"] = "12s"
+    cluster.apply([above])
+    cluster.create(kai_job("low", 8), namespace)
+    runs(cluster, namespace, "low", 8)
+    cluster.create(priority(kai_job("urgent", 8), "build-preemptible"), namespace)
+    assert "Preempting" not in str(told(cluster, namespace, "urgent"))
+    cluster.stays(lambda: len(cluster.running(namespace, "batch.kubernetes.io/job-name=low")) == 8, 5, "nobody is evicted as yet")
+    runs(cluster, namespace, "urgent", 8)
+
+
+def test_nobody_is_evicted_for_a_gang_before_its_delay_is_over(cluster, namespace, kai):
+    cluster.make_nodes(1)
+    cluster.create(kai_job("low", 8), namespace)
+    runs(cluster, namespace, "low", 8)
+    cluster.create(priority(kai_job("patient", 8, annotations={"kai.scheduler/preemption-delay": "10s"}), "build-preemptible"), namespace)
+    condition = told(cluster, namespace, "patient")
+    assert condition["reasons"][0]["reason"] == "PreemptionDelayNotElapsed", condition
+    assert "it evicts nobody before" in condition["message"], condition
+    cluster.stays(lambda: len(cluster.running(namespace, "batch.kubernetes.io/job-name=low")) == 8, 3, "nobody is evicted as yet")
+    runs(cluster, namespace, "patient", 8)
+
+
 def test_a_limit_is_never_exceeded(cluster, namespace, kai):
     cluster.make_nodes(4)
     cluster.apply([queue("team-a", parent="department", gpu=8, limit=8)])

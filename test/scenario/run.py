@@ -14,7 +14,8 @@ NAME.yaml holds manifests, and in its first comment why the answer must be what 
 
 and beside the gangs, where some are evicted:
 
-  evictions   a list of "namespace/name for namespace/name: reason", in the order of the answer
+  evictions   a list of "namespace/name for namespace/name: reason", in the order of the answer; with ", only POD POD" where
+              pods above its minimum go and the rest of it stays
 
 Where the first comment has a line "# gantree plan OPTIONS", the plan is made with these.
 
@@ -82,7 +83,9 @@ def broken_ranks(pod_set):
 
 
 def evictions(answer):
-    return [f"{gone['namespace']}/{gone['name']} for {gone['for']}: {gone['reason']}" for gone in answer["evictions"]]
+    def some(gone):
+        return f", only {' '.join(gone['podsAboveMinimum'])}" if "podsAboveMinimum" in gone else ""
+    return [f"{gone['namespace']}/{gone['name']} for {gone['for']}: {gone['reason']}{some(gone)}" for gone in answer["evictions"]]
 
 
 def complaints(golden, evicted, answer):

@@ -94,11 +94,6 @@ Admission validate_queue(const NamedObject& named) {
   if (!has_resources(spec)) {
     return {.refusal = fmt::format("Queue \"{}\": spec.resources must be given", named.name), .warnings = {}};
   }
-  for (const std::string_view field : {"preemptMinRuntime", "reclaimMinRuntime"}) {
-    if (auto wrong = wrong_duration(spec, field)) {
-      return {.refusal = std::move(wrong), .warnings = {}};
-    }
-  }
   if (const json::Value parent = text_at(spec, "parentQueue"); parent && parent.text() == named.name) {
     return {.refusal = fmt::format("spec.parentQueue: Queue \"{}\" cannot be above itself", named.name),
             .warnings = {}};

@@ -119,7 +119,8 @@ class PodGroupReader {
     const json::Value evicted = text_at(map_at(metadata, "annotations"), kLastEviction);
     const std::int64_t since =
         std::max(group_.created_seconds, evicted ? parse_time(evicted.text()).value_or(0) : std::int64_t{0});
-    return since + std::chrono::ceil<std::chrono::seconds>(std::min<std::chrono::nanoseconds>(*delay, kLongestDelay)).count();
+    const auto counted = std::min<std::chrono::nanoseconds>(*delay, kLongestDelay);
+    return since + std::chrono::ceil<std::chrono::seconds>(counted).count();
   }
 
   // What is misspelt here would silently ask for nothing.

@@ -74,8 +74,8 @@ std::optional<std::int64_t> read_least_run(json::Reader& read, json::Value spec,
   }
   const auto time = parse_duration(*text);
   if (!time || time->count() < 0 || *time > kLongestDelay) {
-    read.complain(spec[field], fmt::format("{} is \"{}\", not a duration from 0s to {}h", read.path(spec[field]), *text,
-                                           std::chrono::hours(kLongestDelay).count()));
+    read.complain(spec[field], fmt::format("{} must be a duration from 0s to {}h, not \"{}\"", read.path(spec[field]),
+                                           kLongestDelay.count(), *text));
     return std::nullopt;
   }
   remarks.add(fmt::format("spec.{} has no effect in a plan", field));

@@ -130,7 +130,9 @@ TEST(KaiAdmission, RefusesQueuesThatCannotBe) {
       {"spec: {resources: {memory: {limit: -5}}}", "spec.resources.memory.limit is -5"},
       {"spec: {resources: {cpu: {quota: many}}}", "quota"},
       {"spec: {parentQueue: x, resources: {}}", "spec.parentQueue: Queue \"x\" cannot be above itself"},
-      {"spec: {preemptMinRuntime: long, resources: {}}", "spec.preemptMinRuntime must be a duration"}};
+      {"spec: {preemptMinRuntime: long, resources: {}}", "spec.preemptMinRuntime must be a duration"},
+      {"spec: {reclaimMinRuntime: -1s, resources: {}}", "spec.reclaimMinRuntime must be a duration from 0s to 8784h"},
+      {"spec: {reclaimMinRuntime: 8785h, resources: {}}", "not \"8785h\""}};
   for (const auto& [body, words] : kWrong) {
     EXPECT_NE(refusal("Queue", body).find(words), std::string::npos) << body << "\n" << refusal("Queue", body);
   }

@@ -335,6 +335,9 @@ TEST(LiveKai, WhileItsSurplusWaitsTheRestMayStillBeEvicted) {
   EXPECT_TRUE(api.pods["elastic-8"].node.empty());
   api.ask("second", 1);
   EXPECT_EQ(api.evicted(), (std::set<std::string>{"elastic-0", "elastic-1"}));
+  api.remove_pod("elastic-1");
+  api.settle();
+  EXPECT_TRUE(api.pods["elastic-8"].node.empty()) << "not while the rest leaves";
 }
 
 TEST(LiveKai, TwoThatAskAtOnceAreGivenDifferentPodsOfTheSurplus) {
@@ -349,6 +352,22 @@ TEST(LiveKai, TwoThatAskAtOnceAreGivenDifferentPodsOfTheSurplus) {
   EXPECT_EQ(api.nodes("one").size(), 1U);
   EXPECT_EQ(api.nodes("two").size(), 1U);
   EXPECT_EQ(api.nodes("elastic").size(), 2U);
+}
+
+TEST(LiveKai, WhatLeavesMakesRoomForOneAloneThoughItsGangFollows) {
+  Elastic api(3);
+  api.group("one", 1, kHigh);
+  api.group("two", 2, kHigh);
+  api.group("three", 2, kHigh);
+  for (const auto& [name, count] : {std::pair("one", 1), std::pair("two", 2), std::pair("three", 2)}) {
+    api.members(name, count, {.priority = 75});
+  }
+  api.settle();
+  EXPECT_EQ(api.evicted().size(), 4U);
+  EXPECT_EQ(api.evictions.size(), 4U) << "nobody is told twice";
+  api.leave();
+  EXPECT_EQ(api.nodes("one").size() + api.nodes("two").size() + api.nodes("three").size(), 3U);
+  EXPECT_LE(api.fullest(), 8);
 }
 
 TEST(LiveKai, AQueueTakesBackTheSurplusAloneAndIsToldWhatIsLeft) {
@@ -406,7 +425,8 @@ TEST(LiveKai, NobodyIsReclaimedBeforeItHasRunForSoLong) {
   api.racks(1, 1);
   api.queue("top", {.more = R"("reclaimMinRuntime":"1h",)"});  // above both: that is not asked
   api.queue("lender", {.parent = "top", .quota = 8});
-  api.queue("borrower", {.parent = "top", .quota = 0, .more = R"("reclaimMinRuntime":"30s","preemptMinRuntime":"1h",)"});
+  api.queue("borrower",
+            {.parent = "top", .quota = 0, .more = R"("reclaimMinRuntime":"30s","preemptMinRuntime":"1h",)"});
   api.group("low", 1, R"("queue":"borrower")");
   api.pod("low-0", {.scheduler = "kai-scheduler",
                     .node = "n0-0",
@@ -434,8 +454,10 @@ TEST(LiveKai, NobodyIsEvictedForAGangBeforeItsDelayIsOver) {
   ASSERT_EQ(api.nodes("low").size(), 1U);
   api.now = kStart;
   api.send("scheduling.run.ai", "v2alpha2", "PodGroup",
-           R"({"metadata":{"namespace":"default","name":"patient","uid":"k-p","creationTimestamp":"2023-11-14T22:13:20Z"},
-               "spec":{"minMember":1,"queue":"team","priorityClassName":"build-preemptible","preemptionDelay":"40s"}})");
+           R"({"metadata":{"namespace":"default","name":"patient","uid":"k-p",
+                           "creationTimestamp":"2023-11-14T22:13:20Z"},
+               "spec":{"minMember":1,"queue":"team","priorityClassName":"build-preemptible",
+                       "preemptionDelay":"40s"}})");
   api.members("patient", 1, {.priority = 75});
   for (; api.now < kStart + seconds(40); api.pass(seconds(1))) {
     api.decide();
