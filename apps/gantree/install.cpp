@@ -70,7 +70,8 @@ int uninstall(const InstallFlags& flags) {
   if (const auto removed = remove(*cluster->client, *objects, show); !removed) {
     return told(removed.error());
   }
-  fmt::print("\nThe namespace, and the definitions with the PodGroups, topologies and queues in them, are still there:\n");
+  fmt::print(
+      "\nThe namespace, and the definitions with the PodGroups, topologies and queues in them, are still there:\n");
   for (const ManifestObject& object : *objects) {
     if (object.kind == "Namespace" || object.kind == "CustomResourceDefinition") {
       fmt::print("  kubectl delete {} {}\n", object.kind == "Namespace" ? "namespace" : "crd", object.name);

@@ -80,7 +80,8 @@ void write_entries(Value& object, Entries entries) {
     return std::tuple(entry.operation, parse_time(entry.time).value_or(0), entry.manager, entry.api_version,
                       entry.subresource);
   };
-  std::sort(entries.begin(), entries.end(), [&](const ManagedEntry& a, const ManagedEntry& b) { return order(a) < order(b); });
+  std::sort(entries.begin(), entries.end(),
+            [&](const ManagedEntry& a, const ManagedEntry& b) { return order(a) < order(b); });
   Array list;
   for (const ManagedEntry& entry : entries) {
     if (entry.fields ? entry.fields->empty() : entry.stored == nullptr) {
@@ -198,7 +199,8 @@ ApplyFailure conflict_failure(const std::vector<std::pair<const ManagedEntry*, F
 
 // Takes from everybody but `self` what changed hands or is gone; what they lose by change, not removal, is given back.
 std::vector<std::pair<const ManagedEntry*, FieldSet>> take_from_others(Entries& entries, const ManagedEntry* self,
-                                                                const FieldSet& changed, const FieldSet& removed) {
+                                                                       const FieldSet& changed,
+                                                                       const FieldSet& removed) {
   std::vector<std::pair<const ManagedEntry*, FieldSet>> conflicts;
   for (ManagedEntry& entry : entries) {
     if (&entry == self) {
@@ -217,12 +219,15 @@ std::vector<std::pair<const ManagedEntry*, FieldSet>> take_from_others(Entries& 
 }
 
 void join_old_updaters(Entries& entries) {
-  const auto is_updater = [](const ManagedEntry& entry) { return entry.operation == kUpdate && entry.subresource.empty(); };
+  const auto is_updater = [](const ManagedEntry& entry) {
+    return entry.operation == kUpdate && entry.subresource.empty();
+  };
   const auto updaters = static_cast<std::size_t>(std::count_if(entries.begin(), entries.end(), is_updater));
   if (updaters <= kMaxUpdaters) {
     return;
   }
-  std::stable_sort(entries.begin(), entries.end(), [](const ManagedEntry& a, const ManagedEntry& b) { return a.time < b.time; });
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const ManagedEntry& a, const ManagedEntry& b) { return a.time < b.time; });
   ManagedEntry ancient;
   std::size_t joined = 0;
   const auto too_old = [&](ManagedEntry& entry) {

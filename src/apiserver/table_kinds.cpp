@@ -12,7 +12,6 @@ namespace gantree::apiserver {
 
 namespace {
 
-
 std::size_t size_at(const Value& object, std::initializer_list<std::string_view> keys) {
   const Value* value = find(object, keys);
   if (value == nullptr) {
@@ -303,9 +302,9 @@ constexpr auto kBudget = std::to_array<TableColumn>({kName,
                                                      kAge});
 constexpr auto kWebhooks = std::to_array<TableColumn>({kName, {"Webhooks", "integer", 0, "How many there are."}, kAge});
 constexpr auto kAdmissionPolicy = std::to_array<TableColumn>({kName,
-                                                     {"Validations", "integer", 0, "How many rules it has."},
-                                                     {"ParamKind", "string", 0, "What its parameters are."},
-                                                     kAge});
+                                                              {"Validations", "integer", 0, "How many rules it has."},
+                                                              {"ParamKind", "string", 0, "What its parameters are."},
+                                                              kAge});
 constexpr auto kPolicyBinding = std::to_array<TableColumn>(
     {kName, {"PolicyName", "string", 0, "The policy."}, {"ParamRef", "string", 0, "Its parameters."}, kAge});
 constexpr auto kBinding =

@@ -162,10 +162,10 @@ Choice choose_among(const Asked& asked, std::span<const Piece> pieces, std::span
                                    [](const VictimCandidate& victim) { return victim.spare.empty(); });
   found.gang = asked.least.gang;
   found.outcome = std::move(answer.outcome);
-  found.considered = fmt::format("{} of {} that may be evicted, the cheapest choice{}; {} looked at",
-                                 found.victims.size(), counted(gangs_offered, "running gang"),
-                                 answer.exact ? "" : " found",
-                                 counted(static_cast<std::size_t>(std::max(0, answer.domains)), "domain"));
+  found.considered =
+      fmt::format("{} of {} that may be evicted, the cheapest choice{}; {} looked at", found.victims.size(),
+                  counted(gangs_offered, "running gang"), answer.exact ? "" : " found",
+                  counted(static_cast<std::size_t>(std::max(0, answer.domains)), "domain"));
   return choice;
 }
 
@@ -341,8 +341,8 @@ std::vector<Eviction> clear(Cluster& cluster, Quota& quota, const Submission& su
       const std::vector<std::string>& pods = cluster.running()[victim.position].spare[part].pods;
       eviction.spare.insert(eviction.spare.end(), pods.begin(), pods.end());
     }
-    const RunningGang gang = victim.spare.empty() ? cluster.evict(victim.position)
-                                                  : cluster.evict_spare(victim.position, victim.spare);
+    const RunningGang gang =
+        victim.spare.empty() ? cluster.evict(victim.position) : cluster.evict_spare(victim.position, victim.spare);
     quota.give(gang.used);
     eviction.key = gang.key;
     eviction.dialect = gang.dialect;
@@ -353,8 +353,7 @@ std::vector<Eviction> clear(Cluster& cluster, Quota& quota, const Submission& su
     eviction.to_borrow = victim.to_borrow;
     const std::string what = what_happens(victim.reason, gang, submission, quota);
     const std::string some =
-        victim.spare.empty() ? ""
-                             : fmt::format("; only {} above its minimum", counted(eviction.spare.size(), "pod"));
+        victim.spare.empty() ? "" : fmt::format("; only {} above its minimum", counted(eviction.spare.size(), "pod"));
     eviction.message = fmt::format("{} ({}){}{}", what, clearing.considered, some, names_broken(gang, broken, cluster));
   }
   std::reverse(evictions.begin(), evictions.end());

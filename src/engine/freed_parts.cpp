@@ -111,9 +111,8 @@ bool FreedParts::fit() const {
 std::uint32_t FreedParts::home(std::size_t candidate, int level) const {
   const HeldRoom& room = *trees_.front().room;
   const HeldRoom::Entries entries = room.in_scope(candidate);
-  return entries.begin == entries.end
-             ? 0
-             : room.tree().ancestor(room.tree().host_level(), room.host(entries.begin), level);
+  return entries.begin == entries.end ? 0
+                                      : room.tree().ancestor(room.tree().host_level(), room.host(entries.begin), level);
 }
 
 std::int64_t FreedParts::held(std::size_t candidate) const {

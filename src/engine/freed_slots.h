@@ -46,9 +46,9 @@ class FreedSlots {
   [[nodiscard]] bool wants(std::size_t entry) const;
   // Domains of the exclusive level that a candidate has to itself.
   [[nodiscard]] std::span<const std::uint32_t> kept(std::size_t candidate) const {
-    return keeps_.empty() ? std::span<const std::uint32_t>{}
-                          : std::span(keeps_).subspan(first_kept_[candidate],
-                                                      first_kept_[candidate + 1] - first_kept_[candidate]);
+    return keeps_.empty()
+               ? std::span<const std::uint32_t>{}
+               : std::span(keeps_).subspan(first_kept_[candidate], first_kept_[candidate + 1] - first_kept_[candidate]);
   }
   [[nodiscard]] int exclusive() const { return need_.exclusive; }
   // Whether the candidate has the domain to itself, so that nothing fits before it is gone. Asks for

@@ -108,7 +108,7 @@ class Preemption {
   std::int64_t shapes_ = 0;  // that are counted, in slices or not
   int trials_ = 0;
   std::map<std::vector<std::size_t>, std::optional<bool>> placed_;  // none: the search gave up
-  std::size_t remembered_ = 0;  // victims in all of its sets
+  std::size_t remembered_ = 0;                                      // victims in all of its sets
   PreemptionAnswer answer_;
 };
 

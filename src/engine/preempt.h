@@ -50,8 +50,8 @@ struct PreemptionAnswer {
   PreemptionVerdict verdict = PreemptionVerdict::kNone;
   std::vector<std::size_t> victims;  // positions in the candidates, ascending
   EvictionCost cost;
-  Outcome outcome;     // where the gang goes once they are gone
-  bool exact = false;  // the cost is proven to be the least
+  Outcome outcome;        // where the gang goes once they are gone
+  bool exact = false;     // the cost is proven to be the least
   int domains = 0;        // candidate domains looked at
   std::int64_t work = 0;  // that choosing took (search.h)
 };

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int64_t kMatchingSteps = std::int64_t{16} * 1024 * 1024;
 constexpr std::int64_t kLeastMatching = 65'536;    // however little work is left
-constexpr std::int64_t kDomainPackSteps = 16'384;   // to improve on a greedy placement of a group in its domain
-constexpr std::int64_t kJointSteps = 65'536;  // to place a group of several parts in a domain
+constexpr std::int64_t kDomainPackSteps = 16'384;  // to improve on a greedy placement of a group in its domain
+constexpr std::int64_t kJointSteps = 65'536;       // to place a group of several parts in a domain
 
 }  // namespace
 
@@ -64,8 +64,8 @@ class EachAlone {
 
   Search& search_;
   const PlanNode& family_;
-  int together_;  // level of which one domain holds all of them, or -1
-  bool close_;    // all of them want to be close together
+  int together_;        // level of which one domain holds all of them, or -1
+  bool close_;          // all of them want to be close together
   std::int64_t steps_;  // that it may take
   Budget budget_;
   int level_ = -1;  // of the domains that they have to themselves

@@ -10,11 +10,11 @@ namespace gantree {
 namespace {
 
 constexpr std::int64_t kGroupPackSteps = 262'144;  // to place a group in a domain
-constexpr std::int64_t kJointShare = 8;       // of the steps left, what placing a whole group at once may take
-constexpr std::int64_t kStepsToEmpty = 8;     // of work, a host and shape
-constexpr std::size_t kMaxTries = 64;         // candidate domains of one level that are tried
-constexpr std::size_t kFewParts = 8;          // of which going back mostly finds a way
-constexpr std::int64_t kPatience = 64;        // dead ends of more parts, and four more a part, before starting over
+constexpr std::int64_t kJointShare = 8;            // of the steps left, what placing a whole group at once may take
+constexpr std::int64_t kStepsToEmpty = 8;          // of work, a host and shape
+constexpr std::size_t kMaxTries = 64;              // candidate domains of one level that are tried
+constexpr std::size_t kFewParts = 8;               // of which going back mostly finds a way
+constexpr std::int64_t kPatience = 64;  // dead ends of more parts, and four more a part, before starting over
 
 }  // namespace
 

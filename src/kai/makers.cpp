@@ -89,11 +89,12 @@ OwnerRef owner_of(json::Value metadata) {
     }
     const std::string_view api_version = text_in(owner, "apiVersion");
     const std::size_t slash = api_version.find('/');
-    OwnerRef found{.group = slash == std::string::npos ? std::string() : std::string(api_version.substr(0, slash)),
-                   .version = slash == std::string::npos ? std::string(api_version) : std::string(api_version.substr(slash + 1)),
-                   .kind = std::string(text_in(owner, "kind")),
-                   .name = std::string(text_in(owner, "name")),
-                   .uid = std::string(text_in(owner, "uid"))};
+    OwnerRef found{
+        .group = slash == std::string::npos ? std::string() : std::string(api_version.substr(0, slash)),
+        .version = slash == std::string::npos ? std::string(api_version) : std::string(api_version.substr(slash + 1)),
+        .kind = std::string(text_in(owner, "kind")),
+        .name = std::string(text_in(owner, "name")),
+        .uid = std::string(text_in(owner, "uid"))};
     const json::Value controller = owner["controller"];
     if (controller && controller.kind() == json::Kind::kBool && controller.text() == "true") {
       return found;

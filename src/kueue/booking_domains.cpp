@@ -112,7 +112,8 @@ void Booking::book_domains(Entry& entry, const SetAssignment& set) {
   }
 }
 
-// Where others have still to leave, the room is there when they have: their pods count as gone until they are taken back.
+// Where others have still to leave, the room is there when they have: their pods count as gone until they are taken
+// back.
 std::vector<std::string> Booking::lend_blockers(const Entry& entry) {
   std::vector<std::string> lent;
   if (entry.blockers.empty()) {

@@ -60,7 +60,7 @@ struct Ledger {
   bool& room_changed = account.room_changed;
   std::set<QuotaId>& freed_quota = account.freed_quota;
   Hostnames hostnames;
-  Time began = {};  // when the first object was told of
+  Time began = {};    // when the first object was told of
   Time stepped = {};  // when the last step began
 
   // What administrators set up.

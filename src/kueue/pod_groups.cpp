@@ -18,7 +18,6 @@ namespace gantree::kueue {
 
 namespace {
 
-
 json::Value list_in(json::Value parent, std::string_view key) {
   const json::Value list = parent ? parent[key] : json::Value();
   return list && list.kind() == json::Kind::kArray ? list : json::Value();

@@ -106,8 +106,8 @@ bool QueueFamily::is_busy(const Waiter& waiter, Time now) const {
 
 // Whether the job is not ready to be started: it was by somebody else, so that its pods would go anywhere; or a write
 // of ours to it was not seen yet, and what it asks for by now may be something else; or its Workload was not told how
-// many of its pods are over; or a pod of its group may be released at any moment to where the last admission sent it. It
-// is stopped, or seen, first.
+// many of its pods are over; or a pod of its group may be released at any moment to where the last admission sent it.
+// It is stopped, or seen, first.
 bool QueueFamily::is_unsettled(const Entry& entry, Time now) const {
   if (ledger_.releasing.contains(entry.key())) {
     return true;

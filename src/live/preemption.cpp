@@ -250,8 +250,8 @@ void Preemption::refuse(Waiter& waiter, const Decision& decision, Time now, Step
   look_at(waiter.preempts_at);
 }
 
-void Preemption::preempt_for(Waiter& waiter, std::map<Key, Victim>& victims, std::vector<Leaver>& leaving,
-                             Time now, Step& step) {
+void Preemption::preempt_for(Waiter& waiter, std::map<Key, Victim>& victims, std::vector<Leaver>& leaving, Time now,
+                             Step& step) {
   Cluster& cluster = account_.cluster;
   std::vector<Submission> asks{*waiter.submission};
   asks.front().may_evict = asks.front().may_evict && !account_.is_restless(waiter.id);

@@ -1,8 +1,8 @@
 // Who is evicted for whom.
 //
-// Victims are gangs of any family, or pods of them above their minimum, chosen for the domain that is to be cleared. The
-// one they leave for is given its place at once, so that nobody else gets it, and starts when the last of them has left.
-// What leaves anyway counts as gone already: who only waits for that has nobody evicted.
+// Victims are gangs of any family, or pods of them above their minimum, chosen for the domain that is to be cleared.
+// The one they leave for is given its place at once, so that nobody else gets it, and starts when the last of them has
+// left. What leaves anyway counts as gone already: who only waits for that has nobody evicted.
 //
 // One thread owns it.
 #pragma once
@@ -43,8 +43,7 @@ class Preemption {
   void look(Asking asking, Time now, Step& step);
   void look_at(Time when);
   [[nodiscard]] std::vector<WayDemands> outranked_by(const Waiter& waiter, Time now) const;
-  void preempt_for(Waiter& waiter, std::map<Key, Victim>& victims, std::vector<Leaver>& leaving, Time now,
-                   Step& step);
+  void preempt_for(Waiter& waiter, std::map<Key, Victim>& victims, std::vector<Leaver>& leaving, Time now, Step& step);
   [[nodiscard]] std::optional<Time> first_free(const Waiter& waiter, const std::map<Key, Victim>& victims,
                                                Time now) const;
   void refuse(Waiter& waiter, const Decision& decision, Time now, Step& step);

@@ -42,8 +42,8 @@ struct DisruptionBudget {
 
 // Pods of a gang above its minimum, which may go while all others of it stay.
 struct SparePods {
-  std::vector<std::string> pods = {};      // namespace/name
-  std::vector<Holding> holdings = {};      // part of the gang's
+  std::vector<std::string> pods = {};  // namespace/name
+  std::vector<Holding> holdings = {};  // part of the gang's
   std::vector<std::pair<BudgetId, int>> budgets = {};
   QuotaDemand used = {};
 };

@@ -14,9 +14,8 @@ namespace {
 
 // As one above the minimum of its gang: it makes room for somebody else than those that the gang follows for.
 bool leaves_already(const std::map<std::string, Evicted>& evicted, const std::string& pod) {
-  return std::any_of(evicted.begin(), evicted.end(), [&](const auto& item) {
-    return item.second.used.has_value() && item.second.pods.contains(pod);
-  });
+  return std::any_of(evicted.begin(), evicted.end(),
+                     [&](const auto& item) { return item.second.used.has_value() && item.second.pods.contains(pod); });
 }
 
 }  // namespace
@@ -136,10 +135,10 @@ void PodFamily::tell_to_leave(const std::string& key, std::string_view reason, s
   if (pod.node.empty() || pod.ended() || pod.deleting) {
     return;
   }
-  order_pod(step, by ? OpenOrder{.verb = WriteVerb::kPreempt,
-                                 .pod = key,
-                                 .body = preempt_pod(pod_ref(key, pod.uid), *by, now).body}
-                     : OpenOrder{.verb = WriteVerb::kEvict, .pod = key});
+  order_pod(
+      step,
+      by ? OpenOrder{.verb = WriteVerb::kPreempt, .pod = key, .body = preempt_pod(pod_ref(key, pod.uid), *by, now).body}
+         : OpenOrder{.verb = WriteVerb::kEvict, .pod = key});
   notify(step, {.about = pod_ref(key, pod.uid), .warning = true, .reason = reason, .action = "Evicting", .note = why},
          now);
 }

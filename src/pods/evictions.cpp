@@ -103,8 +103,8 @@ std::vector<PodFamily::Bundle> PodFamily::evictable(std::int64_t below) {
   };
   const auto all_settled = [&](const std::string& id) {
     const LiveGang* gang = table_.find(id);
-    return gang == nullptr || ((gang->waiting == 0 || is_of_queues(id)) &&
-                               std::all_of(gang->pods.begin(), gang->pods.end(), settled));
+    return gang == nullptr ||
+           ((gang->waiting == 0 || is_of_queues(id)) && std::all_of(gang->pods.begin(), gang->pods.end(), settled));
   };
   for (const auto& [id, gang] : table_.gangs()) {
     if (gang.placed == 0 || !all_settled(id)) {

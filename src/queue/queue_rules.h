@@ -50,10 +50,10 @@ struct QueueRules {
   // which priority of theirs; none: any.
   bool evicts_to_borrow = false;
   std::optional<std::int64_t> evicts_to_borrow_up_to = {};
-  std::int64_t weight = 1000;  // thousandths, for its part of what is beyond all quotas; 0: the last of all
-  bool knows_shares = false;   // gangs may be evicted by fair shares, where that is switched on
+  std::int64_t weight = 1000;             // thousandths, for its part of what is beyond all quotas; 0: the last of all
+  bool knows_shares = false;              // gangs may be evicted by fair shares, where that is switched on
   std::vector<LeastRun> least_runs = {};  // the queue's own, then those of the queues above, lowest first
-  std::int64_t priority = 0;   // among queues that borrow: the higher one first; 0 is the usual one
+  std::int64_t priority = 0;              // among queues that borrow: the higher one first; 0 is the usual one
 
   // Whether others may be evicted for its gangs at all.
   [[nodiscard]] bool evicts() const {

@@ -58,8 +58,8 @@ struct Submission {
   std::int64_t created_seconds = 0;  // Unix time; 0: not created yet, so it comes after all that waits
   std::int64_t now_seconds = 0;      // Unix time, by which others have run so long; 0: that does not count (in plans)
   std::int64_t evicts_from_seconds = 0;  // Unix time: nobody is evicted for it before
-  std::optional<QueueId> queue;      // none: no quota, and whatever comes counts as within it
-  bool may_evict = true;             // false: it waits rather than have others evicted (preemptionPolicy Never)
+  std::optional<QueueId> queue;          // none: no quota, and whatever comes counts as within it
+  bool may_evict = true;                 // false: it waits rather than have others evicted (preemptionPolicy Never)
   // Where false, nobody is evicted for it by share. So it is where it was evicted itself and nothing has ended since:
   // else several could drive each other out in a circle for ever.
   bool may_evict_by_share = true;

@@ -115,8 +115,7 @@ json::Out decision_to_json(const Decision& decision, Cluster& cluster) {
 
 json::Out eviction_to_json(const Eviction& eviction) {
   json::Out out = json::Out::object();
-  out
-      .add("namespace", eviction.key.ns)
+  out.add("namespace", eviction.key.ns)
       .add("name", eviction.key.name)
       .add("kind", eviction.key.kind)
       .add("dialect", eviction.dialect)

@@ -13,7 +13,7 @@ namespace gantree::view {
 namespace {
 
 constexpr int kMark = 3;         // columns of the letter and its gap
-constexpr int kIndent = 5;         // where lines that belong to the one above begin
+constexpr int kIndent = 5;       // where lines that belong to the one above begin
 constexpr int kLeastWhere = 22;  // where there is less room, the place goes below
 constexpr std::size_t kMaxPodSets = 12;
 

@@ -37,7 +37,8 @@ Result<json::Out> convert_all(json::Value objects, std::string_view api_version,
   for (const json::NodeData& item : objects.items()) {
     const json::Value object(&item);
     if (object.kind() != json::Kind::kObject) {
-      return invalid(fmt::format("{}: one of request.objects is {}", kConversionReview, json::to_string(object.kind())));
+      return invalid(
+          fmt::format("{}: one of request.objects is {}", kConversionReview, json::to_string(object.kind())));
     }
     auto one = convert(object, api_version, budget);
     if (!one) {

@@ -146,7 +146,8 @@ std::string answer_review(std::string_view body, const Judge& judge) {
     return refuse_review(body, 400, documents.error().message);
   }
   if (documents->size() != 1) {
-    return refuse_review(body, 400, fmt::format("the body must be one {}, not {}", kAdmissionReview, documents->size()));
+    return refuse_review(body, 400,
+                         fmt::format("the body must be one {}, not {}", kAdmissionReview, documents->size()));
   }
   const auto review = read_review(documents->front().root());
   if (!review) {

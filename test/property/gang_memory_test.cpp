@@ -71,12 +71,10 @@ std::vector<Nasty> nasty_gangs() {
       [](const LargeCluster& c, int) { return one_set(c.pods("", 1, 1, 1), alone_in_one(kHost)); });
   add("2,048 groups of 48 shapes, each alone on a host", 0, 2048,
       [](const LargeCluster& c, int g) { return one_set(c.pods("", 1, 1, 1 + g % 48), alone_in_one(kHost)); });
-  add("2,048 unlike groups, each alone in a rack", 0, 2048, [](const LargeCluster& c, int g) {
-    return one_set(c.pods("", 1 + g / 48, 1, 1 + g % 48), alone_in_one(kRack));
-  });
-  add("512 unlike leaders with workers, each alone in a rack", 0, 512, [](const LargeCluster& c, int g) {
-    return leader_and_workers(c, 1 + g / 8, alone_in_one(kRack), 1 + g % 8);
-  });
+  add("2,048 unlike groups, each alone in a rack", 0, 2048,
+      [](const LargeCluster& c, int g) { return one_set(c.pods("", 1 + g / 48, 1, 1 + g % 48), alone_in_one(kRack)); });
+  add("512 unlike leaders with workers, each alone in a rack", 0, 512,
+      [](const LargeCluster& c, int g) { return leader_and_workers(c, 1 + g / 8, alone_in_one(kRack), 1 + g % 8); });
   add("2,048 unlike leaders with workers, each in a rack", 0, 2048,
       [](const LargeCluster& c, int g) { return leader_and_workers(c, 1 + g % 40, in_one(kRack), 1 + g % 8); });
   add("256 unlike leaders with workers, each in a rack", 0, 256,

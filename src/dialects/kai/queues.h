@@ -29,7 +29,7 @@ struct Queue {
   bool leaf = true;
   std::array<Allowance, kResources> allowances;
   QueueRules rules;
-  LeastRun least_run = {};  // what it says itself
+  LeastRun least_run = {};         // what it says itself
   std::optional<QueueId> id = {};  // of leaves
   std::array<std::optional<QuotaId>, kResources> cells = {};
   // What gangs that nobody may evict use, measured against the quota by itself: such gangs stay within the quota,

@@ -22,10 +22,14 @@ struct Branch {
 };
 
 constexpr std::pair<std::string_view, std::string_view> kLeaderLabels[] = {
-    {"training.kubeflow.org/job-role", "master"},     {"training.kubeflow.org/replica-type", "master"},
-    {"training.kubeflow.org/replica-type", "chief"},  {"training.kubeflow.org/replica-type", "launcher"},
-    {"ray.io/node-type", "head"},                     {"leaderworkerset.sigs.k8s.io/worker-index", "0"},
-    {"kai.scheduler/subgroup-name", "leader"},        {"kai.scheduler/subgroup-name", "master"},
+    {"training.kubeflow.org/job-role", "master"},
+    {"training.kubeflow.org/replica-type", "master"},
+    {"training.kubeflow.org/replica-type", "chief"},
+    {"training.kubeflow.org/replica-type", "launcher"},
+    {"ray.io/node-type", "head"},
+    {"leaderworkerset.sigs.k8s.io/worker-index", "0"},
+    {"kai.scheduler/subgroup-name", "leader"},
+    {"kai.scheduler/subgroup-name", "master"},
     {"kai.scheduler/subgroup-name", "headgroup"},
 };
 
@@ -74,9 +78,8 @@ class Tree {
   }
 
   [[nodiscard]] std::size_t least_groups(const Branch& branch) const {
-    return static_cast<std::size_t>(
-        std::clamp(branch.min_groups.value_or(static_cast<int>(branch.children.size())), 0,
-                   static_cast<int>(branch.children.size())));
+    return static_cast<std::size_t>(std::clamp(branch.min_groups.value_or(static_cast<int>(branch.children.size())), 0,
+                                               static_cast<int>(branch.children.size())));
   }
 
   [[nodiscard]] bool is_complete(std::size_t at) const {
@@ -179,8 +182,7 @@ Spare spare_of(const Workload& workload, std::span<const PodRecord* const> pods)
   }
   std::vector<Branch> branches;
   for (const SubGroupSpec& subgroup : spec->subgroups) {
-    branches.push_back(
-        {.name = subgroup.name, .min_pods = subgroup.min_member, .min_groups = subgroup.min_groups});
+    branches.push_back({.name = subgroup.name, .min_pods = subgroup.min_member, .min_groups = subgroup.min_groups});
   }
   branches.push_back({.name = workload.key.name, .min_pods = spec->min_member, .min_groups = spec->min_groups});
   for (std::size_t i = 0; i < spec->subgroups.size(); ++i) {

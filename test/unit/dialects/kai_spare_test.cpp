@@ -60,10 +60,9 @@ TEST(KaiSpare, SubgroupsAboveTheMinimumOfSubgroupsGoEachAsAWhole) {
 }
 
 TEST(KaiSpare, TheMasterStaysAsLongAsAnybodyDoes) {
-  const std::string master =
-      object("v1", "Pod", "z-master",
-             "annotations: {pod-group-name: g}, labels: {training.kubeflow.org/job-role: master}",
-             "{schedulerName: kai-scheduler, nodeName: n1, containers: [{name: c}]}");
+  const std::string master = object(
+      "v1", "Pod", "z-master", "annotations: {pod-group-name: g}, labels: {training.kubeflow.org/job-role: master}",
+      "{schedulerName: kai-scheduler, nodeName: n1, containers: [{name: c}]}");
   EXPECT_EQ(spare("{minMember: 1}", running("g", "", 2) + master), "p-1 | p-0");
   EXPECT_EQ(spare("{minMember: 0}", running("g", "", 2) + master), "p-1 | p-0") << "it goes with what is left";
 }

@@ -30,8 +30,7 @@ class PreemptLimit : public ::testing::Test {
 
   // A leader with a host to itself, and workers on all of so many others.
   Gang on_hosts(int hosts) {
-    return cluster_.gang({cluster_.set("leader", 1, 4), cluster_.set("workers", 2 * (hosts - 1), 2)},
-                         required(1));
+    return cluster_.gang({cluster_.set("leader", 1, 4), cluster_.set("workers", 2 * (hosts - 1), 2)}, required(1));
   }
   PreemptionAnswer ask(const Gang& gang, std::optional<std::int64_t> work = {}) {
     PreemptionRequest request{gang, candidates_, {}, {}};
@@ -40,7 +39,9 @@ class PreemptLimit : public ::testing::Test {
   }
   const RunningGang& running_front(int host) { return *candidates_[static_cast<std::size_t>(host)]; }
   // Of what the first answer took, so many hundredths.
-  PreemptionAnswer with_share(const Gang& gang, std::int64_t all, int percent) { return ask(gang, all * percent / 100); }
+  PreemptionAnswer with_share(const Gang& gang, std::int64_t all, int percent) {
+    return ask(gang, all * percent / 100);
+  }
 
   SmallCluster cluster_{{"block", "rack", "kubernetes.io/hostname"}};
   std::list<RunningGang> running_;
