@@ -10,7 +10,9 @@
 
 namespace gantree {
 
-std::vector<std::string> default_schedulers() { return {"gantree", std::string(koordinator::kScheduler)}; }
+std::vector<std::string> default_schedulers() {
+  return {"gantree", std::string(koordinator::kScheduler)};
+}
 
 std::vector<std::unique_ptr<LiveDialect>> live_dialects(const std::vector<std::string>& schedulers) {
   std::vector<std::unique_ptr<LiveDialect>> live;

@@ -33,7 +33,7 @@ struct Rank {
   Begun begun = Begun::kNot;
   std::int64_t priority = 0;
   std::int64_t created_seconds = 0;
-  GangKey known_as = {};     // Submission::made_for, or else its key
+  GangKey known_as = {};      // Submission::made_for, or else its key
   std::string own_name = {};  // where that is another object's
   friend bool operator==(const Rank&, const Rank&) = default;
 };

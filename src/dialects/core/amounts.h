@@ -14,8 +14,8 @@ namespace gantree {
 [[nodiscard]] std::int64_t read_quantity(json::Reader& read, json::Value value, std::string_view what, Unit unit,
                                          Round round);
 
-// What a pod of this spec takes of a host, `pods: 1` included, by the rule of PodTotal. Limits stand in for requests that
-// are not given, as the API server would fill them in.
+// What a pod of this spec takes of a host, `pods: 1` included, by the rule of PodTotal. Limits stand in for requests
+// that are not given, as the API server would fill them in.
 [[nodiscard]] Amounts read_pod_requests(json::Reader& read, json::Value spec, ResourceNames& names);
 
 }  // namespace gantree

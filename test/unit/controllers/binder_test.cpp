@@ -81,8 +81,8 @@ TEST_F(BinderTest, APodIsCountedAsEverySchedulerDoes) {
     return bound;
   };
   const auto init = [](const std::string& cpu, const std::string& more) {
-    return fmt::format(
-        ",'initContainers':[{{'name':'first','image':'i','resources':{{'requests':{{'cpu':'{}'}}}}{}}}]", cpu, more);
+    return fmt::format(",'initContainers':[{{'name':'first','image':'i','resources':{{'requests':{{'cpu':'{}'}}}}{}}}]",
+                       cpu, more);
   };
   EXPECT_TRUE(fits("one-after-the-other", init("4", "")));
   EXPECT_FALSE(fits("too-large-at-first", init("9", "")));

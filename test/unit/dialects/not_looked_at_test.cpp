@@ -25,8 +25,9 @@ TEST(NotLookedAt, RefusesAGangByWhatOneOfItsPodsDemands) {
   const auto gang_with = [](const std::string& spec) {
     return pod_group("g", 2) + koord_pod("a", in_group("g")) + koord_pod("b", in_group("g"), 1, spec);
   };
-  expect_refused(gang_with(kApart), "Pod \"default/b\" asks for required anti-affinity to pods "
-                                    "(spec.affinity.podAntiAffinity), which this scheduler does not look at");
+  expect_refused(gang_with(kApart),
+                 "Pod \"default/b\" asks for required anti-affinity to pods "
+                 "(spec.affinity.podAntiAffinity), which this scheduler does not look at");
   expect_refused(gang_with("topologySpreadConstraints: [{whenUnsatisfiable: DoNotSchedule}]"),
                  "topologySpreadConstraints");
   expect_refused(gang_with("initContainers: [{name: i, ports: [{hostPort: 80}]}]"), "a host port");
@@ -42,8 +43,8 @@ TEST(NotLookedAt, RefusesWorkloadsByTheirTemplates) {
 
 TEST(NotLookedAt, RefusesPodsOfNoFamilyThatAreOurs) {
   const auto pod = [](const std::string& scheduler) {
-    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default}\nspec: {schedulerName: " + scheduler +
-           ", " + kApart + ", containers: [{name: c}]}\n";
+    return "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default}\nspec: {schedulerName: " +
+           scheduler + ", " + kApart + ", containers: [{name: c}]}\n";
   };
   expect_refused(pod("gantree"), "its pods ask for required anti-affinity to pods");
   const World others(koordinator_nodes() + pod("kai-scheduler"));

@@ -155,11 +155,13 @@ TEST(LimitBounds, HoldForWholePodsToo) {
 TEST(LimitBounds, CountSidecarsBesideTheContainersOfAPod) {
   SmallCluster cluster;
   cluster.node("a", 8);
-  cluster.put("", "v1", "LimitRange",
-              "{'metadata':{'name':'l','namespace':'ns'},'spec':{'limits':[{'type':'Pod','max':{'nvidia.com/gpu':'3'}}]}}");
+  cluster.put(
+      "", "v1", "LimitRange",
+      "{'metadata':{'name':'l','namespace':'ns'},'spec':{'limits':[{'type':'Pod','max':{'nvidia.com/gpu':'3'}}]}}");
   constexpr char kTwo[] = "'resources':{'limits':{'nvidia.com/gpu':'2'},'requests':{'nvidia.com/gpu':'2'}}";
   const auto put = [&](const std::string& more) {
-    put_job(cluster, fmt::format("'containers':[{{'name':'c',{0}}}],'initContainers':[{{'name':'i',{0}{1}}}]", kTwo, more));
+    put_job(cluster,
+            fmt::format("'containers':[{{'name':'c',{0}}}],'initContainers':[{{'name':'i',{0}{1}}}]", kTwo, more));
     cluster.settle();
   };
   put(",'restartPolicy':'Always'");
