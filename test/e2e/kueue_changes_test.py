@@ -27,7 +27,11 @@ def test_a_job_whose_workload_is_deleted_queues_again_and_starts_as_before(pool)
     pool.running("train", 4)
     before = pool.workload("train")
     pool.cluster.delete(f"{KUEUE}/v1beta2", "Workload", before["metadata"]["name"], pool.namespace)
-    pool.wait(lambda: (pool.workload("train") or before)["metadata"]["uid"] != before["metadata"]["uid"], "another Workload")
+
+    def another():  # admitted: until then the pods of the one before it may still run
+        workload = pool.workload("train") or before
+        return workload["metadata"]["uid"] != before["metadata"]["uid"] and workload.get("status", {}).get("admission")
+    pool.wait(another, "another Workload that is admitted")
     pool.check_assignment("train", pool.running("train", 4))
     assert pool.workload("train")["spec"]["podSets"] == before["spec"]["podSets"]
     template = pool.cluster.get("batch/v1", "Job", "train", pool.namespace)["spec"]["template"]
